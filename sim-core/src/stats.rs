@@ -1,0 +1,534 @@
+//! Exact, mergeable statistics of integer values.
+//!
+//! A [`Recorder`] takes values as whole numbers of a unit (an instrument's tick, or the picosecond) and keeps
+//! integer sums of their deviations from a nominal value, so that recording in parts and merging gives the same
+//! bits as recording in one go. Its histogram is exact within 2^16 units of the nominal value and keeps 11 bits
+//! of the deviation beyond (0.05 %), in memory that depends on the spread of the values and not on their number.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grid::Period;
+
+/// What a whole number means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Ticks of an instrument: the values lie on its grid.
+    Ticks(Period),
+    /// Picoseconds of something that lies on no grid.
+    Picoseconds,
+}
+
+impl Unit {
+    /// `value` units in nanoseconds.
+    pub fn to_ns(self, value: i128) -> f64 {
+        match self {
+            Self::Ticks(period) => period.ticks_to_ns(value),
+            Self::Picoseconds => value as f64 / 1_000.0,
+        }
+    }
+}
+
+/// Deviations below this are counted one by one.
+const EXACT: u64 = 1 << 16;
+/// Beyond, the leading 1 and this many bits after it are kept.
+const SUB_BITS: u32 = 11;
+const PAGE: usize = 256;
+
+/// Counts of signed integers, exact near 0 and log-linear beyond; pages appear when first touched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// Pages of the buckets of values ≥ 0, then of values < 0.
+    sides: [Vec<Option<Box<[u64; PAGE]>>>; 2],
+}
+
+/// One bucket of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bucket {
+    /// The value in it, or the middle of the values in it.
+    value: i64,
+    count: u64,
+}
+
+impl Histogram {
+    /// Counts `value` once.
+    pub fn record(&mut self, value: i64) {
+        let bucket = bucket_of(value.unsigned_abs());
+        let side = &mut self.sides[usize::from(value < 0)];
+        let page = bucket / PAGE;
+        if page >= side.len() {
+            side.resize(page + 1, None);
+        }
+        side[page].get_or_insert_with(|| Box::new([0; PAGE]))[bucket % PAGE] += 1;
+    }
+
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (side, theirs) in self.sides.iter_mut().zip(&other.sides) {
+            if side.len() < theirs.len() {
+                side.resize(theirs.len(), None);
+            }
+            for (page, their_page) in side.iter_mut().zip(theirs).filter_map(|(a, b)| Some((a, b.as_ref()?))) {
+                let page = page.get_or_insert_with(|| Box::new([0; PAGE]));
+                page.iter_mut().zip(their_page.iter()).for_each(|(count, more)| *count += more);
+            }
+        }
+    }
+
+    /// Buckets that hold something, in ascending order.
+    fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        let side = |side: usize| {
+            self.sides[side].iter().enumerate().filter_map(|(page, counts)| Some((page, counts.as_ref()?))).flat_map(
+                |(page, counts)| {
+                    counts
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, count)| **count > 0)
+                        .map(move |(slot, &count)| (page * PAGE + slot, count))
+                },
+            )
+        };
+        let mut negative: Vec<Bucket> =
+            side(1).map(|(bucket, count)| Bucket { value: -representative(bucket), count }).collect();
+        negative.reverse();
+        negative.into_iter().chain(side(0).map(|(bucket, count)| Bucket { value: representative(bucket), count }))
+    }
+}
+
+fn bucket_of(magnitude: u64) -> usize {
+    if magnitude < EXACT {
+        return magnitude as usize;
+    }
+    let octave = 63 - magnitude.leading_zeros();
+    let sub = (magnitude >> (octave - SUB_BITS)) & ((1 << SUB_BITS) - 1);
+    EXACT as usize + (((octave - EXACT.ilog2()) as usize) << SUB_BITS) + sub as usize
+}
+
+fn representative(bucket: usize) -> i64 {
+    let Some(beyond) = (bucket as u64).checked_sub(EXACT) else {
+        return bucket as i64;
+    };
+    let shift = (beyond >> SUB_BITS) as u32 + EXACT.ilog2() - SUB_BITS;
+    let lowest = ((1 << SUB_BITS) + (beyond & ((1 << SUB_BITS) - 1))) << shift;
+    i64::try_from(lowest + (1 << shift) / 2).unwrap_or(i64::MAX)
+}
+
+/// Integer sums of a sequence of deviations, from which mean, deviation and lag-1 autocorrelation follow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sums {
+    count: u64,
+    sum: i128,
+    squares: i128,
+    pairs: u64,
+    /// Sum over successive pairs of both members, and of their products.
+    pair_sum: i128,
+    pair_products: i128,
+}
+
+impl Sums {
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares = self.squares.saturating_add(other.squares);
+        self.pairs += other.pairs;
+        self.pair_sum += other.pair_sum;
+        self.pair_products = self.pair_products.saturating_add(other.pair_products);
+    }
+
+    /// Sum of the squared deviations from the mean, or `None` where the squares exceed 127 bits.
+    fn centred_squares(&self) -> Option<f64> {
+        if self.count == 0 || self.squares == i128::MAX {
+            return None;
+        }
+        let n = i128::from(self.count);
+        let mean = self.sum.div_euclid(n);
+        let rest = self.sum.rem_euclid(n);
+        let about_mean = self.squares.checked_sub(mean.checked_mul(2 * self.sum - n * mean)?)?;
+        Some(about_mean as f64 - rest as f64 * (rest as f64 / n as f64))
+    }
+
+    fn lag1(&self) -> Option<f64> {
+        let spread = self.centred_squares().filter(|s| *s > 0.0)?;
+        let in_range = self.pairs > 0 && self.pair_products.unsigned_abs() < u128::MAX / 4;
+        let mean = self.sum as f64 / self.count as f64;
+        let covariance = self.pair_products as f64 - mean * self.pair_sum as f64 + self.pairs as f64 * mean * mean;
+        in_range.then_some(covariance / spread)
+    }
+}
+
+/// An extreme value and the number of the frame that had it first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Extreme {
+    value: i64,
+    frame: u64,
+}
+
+/// Statistics of one quantity, in whole units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorder {
+    unit: Unit,
+    nominal: i64,
+    sums: Sums,
+    lowest: Option<Extreme>,
+    highest: Option<Extreme>,
+    histogram: Histogram,
+    previous: Option<i64>,
+}
+
+impl Recorder {
+    /// A recorder of values in `unit` that are expected near `nominal`.
+    pub fn new(unit: Unit, nominal: i64) -> Self {
+        Self {
+            unit,
+            nominal,
+            sums: Sums::default(),
+            lowest: None,
+            highest: None,
+            histogram: Histogram::default(),
+            previous: None,
+        }
+    }
+
+    /// The unit of the values.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> u64 {
+        self.sums.count
+    }
+
+    /// Records `value` of frame `frame` as the successor of the value before it.
+    #[inline]
+    pub fn record(&mut self, value: i64, frame: u64) {
+        let deviation = value.saturating_sub(self.nominal);
+        let wide = i128::from(deviation);
+        let sums = &mut self.sums;
+        sums.count += 1;
+        sums.sum += wide;
+        sums.squares = sums.squares.saturating_add(wide * wide);
+        if let Some(previous) = self.previous.replace(deviation) {
+            sums.pairs += 1;
+            sums.pair_sum += wide + i128::from(previous);
+            sums.pair_products = sums.pair_products.saturating_add(wide * i128::from(previous));
+        }
+        if self.lowest.is_none_or(|lowest| value < lowest.value) {
+            self.lowest = Some(Extreme { value, frame });
+        }
+        if self.highest.is_none_or(|highest| value > highest.value) {
+            self.highest = Some(Extreme { value, frame });
+        }
+        self.histogram.record(deviation);
+    }
+
+    /// Says that the next value does not follow the last one (a frame between them is missing).
+    pub fn interrupt(&mut self) {
+        self.previous = None;
+    }
+
+    /// Adds all that `other` recorded, as a sequence of its own.
+    ///
+    /// Both must have been made with the same unit and nominal value.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert!(self.unit == other.unit && self.nominal == other.nominal, "recorders of different quantities");
+        self.sums.merge(&other.sums);
+        self.histogram.merge(&other.histogram);
+        if let Some(theirs) = other.lowest
+            && self.lowest.is_none_or(|ours| theirs.value < ours.value)
+        {
+            self.lowest = other.lowest;
+        }
+        if let Some(theirs) = other.highest
+            && self.highest.is_none_or(|ours| theirs.value > ours.value)
+        {
+            self.highest = other.highest;
+        }
+        self.previous = None;
+    }
+
+    /// The summary that reports print.
+    pub fn summary(&self) -> Summary {
+        let (Some(lowest), Some(highest)) = (self.lowest, self.highest) else {
+            return Summary::default();
+        };
+        let count = self.sums.count;
+        let unit = self.unit;
+        let ns = |value: i64| unit.to_ns(i128::from(value));
+        let total = i128::from(self.nominal) * i128::from(count) + self.sums.sum;
+        let buckets: Vec<Bucket> = self.histogram.buckets().collect();
+        let quantiles = Quantiles::new(self, &buckets);
+        Summary {
+            count,
+            mean_ns: Some(unit.to_ns(total) / count as f64),
+            std_ns: self.sums.centred_squares().map(|s| (s / count as f64).max(0.0).sqrt() * unit.to_ns(1)),
+            min_ns: Some(ns(lowest.value)),
+            max_ns: Some(ns(highest.value)),
+            range_ns: Some(unit.to_ns(i128::from(highest.value) - i128::from(lowest.value))),
+            p0_5_ns: quantiles.at(50),
+            p1_ns: quantiles.at(100),
+            p5_ns: quantiles.at(500),
+            p50_ns: quantiles.at(5_000),
+            p95_ns: quantiles.at(9_500),
+            p99_ns: quantiles.at(9_900),
+            p99_5_ns: quantiles.at(9_950),
+            p99_9_ns: quantiles.at(9_990),
+            p99_99_ns: quantiles.at(9_999),
+            min_at_frame: Some(lowest.frame),
+            max_at_frame: Some(highest.frame),
+            lag1: self.sums.lag1(),
+            distinct: buckets.len() as u64,
+            top: self.top(&buckets),
+            histogram: Some(self.dense(&buckets, &quantiles)),
+        }
+    }
+
+    fn value_of(&self, bucket: &Bucket) -> i64 {
+        let value = self.nominal.saturating_add(bucket.value);
+        // The middle of an outer bucket may lie beyond the extreme that fell into it.
+        value.clamp(self.lowest.map_or(value, |e| e.value), self.highest.map_or(value, |e| e.value))
+    }
+
+    /// The five most frequent values, the larger one first where counts are equal.
+    fn top(&self, buckets: &[Bucket]) -> Vec<(f64, u64)> {
+        let mut frequent: Vec<&Bucket> = buckets.iter().collect();
+        frequent.sort_by_key(|b| std::cmp::Reverse((b.count, b.value)));
+        frequent.iter().take(5).map(|b| (self.unit.to_ns(i128::from(self.value_of(b))), b.count)).collect()
+    }
+
+    fn dense(&self, buckets: &[Bucket], quantiles: &Quantiles<'_>) -> DenseHistogram {
+        let bin = match self.unit {
+            Unit::Ticks(_) => 1,
+            Unit::Picoseconds => {
+                round_bin(quantiles.order_statistic(9_950).saturating_sub(quantiles.order_statistic(50)))
+            }
+        };
+        let bin_of = |bucket: &Bucket| self.value_of(bucket).div_euclid(bin);
+        let middle = quantiles.order_statistic(5_000).div_euclid(bin);
+        let half = DenseHistogram::MOST_BINS as i64 / 2;
+        let window = middle.saturating_sub(half)..middle.saturating_add(half);
+        let inside = || buckets.iter().filter(|b| window.contains(&bin_of(b)));
+        let first = inside().next().map_or(middle, bin_of);
+        let last = inside().next_back().map_or(middle, bin_of);
+        let mut counts = vec![0; (last - first + 1) as usize];
+        for bucket in inside() {
+            counts[(bin_of(bucket) - first) as usize] += bucket.count;
+        }
+        let total = |side: &dyn Fn(i64) -> bool| buckets.iter().filter(|b| side(bin_of(b))).map(|b| b.count).sum();
+        DenseHistogram {
+            bin_ns: self.unit.to_ns(i128::from(bin)),
+            first_ns: self.unit.to_ns(i128::from(first) * i128::from(bin)),
+            counts,
+            below: total(&|bin| bin < first),
+            above: total(&|bin| bin > last),
+        }
+    }
+}
+
+/// A bin of 1, 2 or 5 times a power of ten, about a hundredth of `width`, at least 1.
+fn round_bin(width: i64) -> i64 {
+    let wanted = (width / 100).max(1);
+    let power = 10_i64.pow(wanted.ilog10());
+    [1, 2, 5, 10].into_iter().map(|k| k * power).find(|bin| *bin >= wanted).unwrap_or(power)
+}
+
+/// Order statistics of a recorder's buckets.
+struct Quantiles<'a> {
+    recorder: &'a Recorder,
+    /// Values in ascending order, each with the number of values up to and including it.
+    cumulated: Vec<(i64, u64)>,
+}
+
+impl<'a> Quantiles<'a> {
+    fn new(recorder: &'a Recorder, buckets: &[Bucket]) -> Self {
+        let mut total = 0;
+        let cumulated = buckets
+            .iter()
+            .map(|bucket| {
+                total += bucket.count;
+                (recorder.value_of(bucket), total)
+            })
+            .collect();
+        Self { recorder, cumulated }
+    }
+
+    /// Value number `rank` (from 0) in ascending order.
+    fn rank(&self, rank: u64) -> i64 {
+        let place = self.cumulated.partition_point(|(_, up_to)| *up_to <= rank);
+        self.cumulated.get(place).map_or(0, |(value, _)| *value)
+    }
+
+    /// Position of the quantile among the ranks: the rank below it and ten-thousandths of the way to the next.
+    fn position(&self, per_ten_thousand: u64) -> (u64, u64) {
+        let scaled = u128::from(per_ten_thousand) * u128::from(self.recorder.sums.count - 1);
+        ((scaled / 10_000) as u64, (scaled % 10_000) as u64)
+    }
+
+    fn order_statistic(&self, per_ten_thousand: u64) -> i64 {
+        self.rank(self.position(per_ten_thousand).0)
+    }
+
+    /// Linear interpolation between order statistics, as numpy's default (Hyndman and Fan's type 7) [ns].
+    fn at(&self, per_ten_thousand: u64) -> Option<f64> {
+        let (rank, part) = self.position(per_ten_thousand);
+        let (low, high) = (self.rank(rank), self.rank((rank + 1).min(self.recorder.sums.count - 1)));
+        let ten_thousandths = i128::from(low) * 10_000 + (i128::from(high) - i128::from(low)) * i128::from(part);
+        Some(self.recorder.unit.to_ns(ten_thousandths) / 10_000.0)
+    }
+}
+
+/// What a report says of one quantity [ns]; `None` where there were no values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "each field is a figure of the name")]
+pub struct Summary {
+    pub count: u64,
+    pub mean_ns: Option<f64>,
+    /// Standard deviation of the population.
+    pub std_ns: Option<f64>,
+    pub min_ns: Option<f64>,
+    pub max_ns: Option<f64>,
+    pub range_ns: Option<f64>,
+    pub p0_5_ns: Option<f64>,
+    pub p1_ns: Option<f64>,
+    pub p5_ns: Option<f64>,
+    pub p50_ns: Option<f64>,
+    pub p95_ns: Option<f64>,
+    pub p99_ns: Option<f64>,
+    pub p99_5_ns: Option<f64>,
+    pub p99_9_ns: Option<f64>,
+    pub p99_99_ns: Option<f64>,
+    pub min_at_frame: Option<u64>,
+    pub max_at_frame: Option<u64>,
+    /// Autocorrelation of successive values.
+    pub lag1: Option<f64>,
+    /// Number of different values (of different buckets, beyond 2^16 units from the nominal value).
+    pub distinct: u64,
+    /// The five most frequent values with their counts.
+    pub top: Vec<(f64, u64)>,
+    pub histogram: Option<DenseHistogram>,
+}
+
+/// Counts in bins of equal width around the median.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DenseHistogram {
+    /// Width of a bin: the instrument's tick where the values lie on one.
+    pub bin_ns: f64,
+    /// Where the first bin begins (on a grid: the value itself).
+    pub first_ns: f64,
+    /// Counts, bin by bin.
+    pub counts: Vec<u64>,
+    /// Values below the first bin.
+    pub below: u64,
+    /// Values above the last bin.
+    pub above: u64,
+}
+
+impl DenseHistogram {
+    /// At most this many bins are kept.
+    pub const MOST_BINS: usize = 4_096;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ticks() -> Unit {
+        Unit::Ticks("6.4ns".parse().unwrap())
+    }
+
+    fn record(unit: Unit, nominal: i64, values: &[i64]) -> Recorder {
+        let mut recorder = Recorder::new(unit, nominal);
+        for (frame, &value) in values.iter().enumerate() {
+            recorder.record(value, frame as u64);
+        }
+        recorder
+    }
+
+    #[test]
+    fn figures_of_a_small_sample_are_as_numpy_gives_them() {
+        // numpy: x = np.array([1, 2, 4, 8, 16]) * 6.4
+        let summary = record(ticks(), 5, &[4, 1, 16, 2, 8]).summary();
+        assert_eq!(summary.count, 5);
+        assert_eq!(summary.mean_ns, Some(39.68));
+        assert!((summary.std_ns.unwrap() - 34.913_745_144_283_79).abs() < 1e-12);
+        assert_eq!((summary.min_ns, summary.max_ns, summary.range_ns), (Some(6.4), Some(102.4), Some(96.0)));
+        assert_eq!((summary.p50_ns, summary.p99_ns), (Some(25.6), Some(100.352)));
+        assert_eq!((summary.min_at_frame, summary.max_at_frame), (Some(1), Some(2)));
+        assert_eq!(summary.distinct, 5);
+        assert_eq!(summary.top[0], (102.4, 1));
+        let histogram = summary.histogram.unwrap();
+        assert_eq!((histogram.bin_ns, histogram.first_ns, histogram.counts.len()), (6.4, 6.4, 16));
+        assert_eq!(histogram.counts.iter().sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn nothing_recorded_is_null_and_not_zero() {
+        let summary = Recorder::new(ticks(), 5).summary();
+        assert_eq!((summary.count, summary.mean_ns, summary.p50_ns), (0, None, None));
+        assert!(summary.histogram.is_none());
+    }
+
+    #[test]
+    fn one_value_has_no_spread() {
+        let summary = record(Unit::Picoseconds, 0, &[7_000]).summary();
+        assert_eq!((summary.std_ns, summary.lag1, summary.p99_99_ns), (Some(0.0), None, Some(7.0)));
+    }
+
+    #[test]
+    fn alternating_values_have_lag1_near_minus_one() {
+        let values: Vec<i64> = (0..1_000).map(|k| 100 + (k % 2) * 2).collect();
+        assert!((record(ticks(), 100, &values).summary().lag1.unwrap() + 0.999).abs() < 1e-9);
+    }
+
+    #[test]
+    fn values_far_out_are_kept_to_half_a_tenth_of_a_percent() {
+        for magnitude in [65_535_u64, 65_536, 1 << 20, (1 << 40) + 12_345, u64::MAX >> 2] {
+            let back = representative(bucket_of(magnitude)) as f64;
+            assert!((back / magnitude as f64 - 1.0).abs() <= 0.000_25, "{magnitude}");
+        }
+        // Values that no sum can hold are an empty figure, never a wrong one.
+        let summary =
+            record(Unit::Picoseconds, 0, &[i64::MAX, i64::MIN, i64::MAX, i64::MIN, i64::MAX, i64::MIN]).summary();
+        assert_eq!((summary.count, summary.std_ns, summary.lag1), (6, None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn merging_parts_gives_the_bits_of_the_whole(
+            values in proptest::collection::vec(-200_000_i64..200_000, 2..300), cut in 1_usize..300,
+        ) {
+            let cut = cut.min(values.len() - 1);
+            let mut whole = Recorder::new(ticks(), 50);
+            for (frame, &value) in values.iter().enumerate() {
+                if frame == cut {
+                    whole.interrupt();
+                }
+                whole.record(value, frame as u64);
+            }
+            let mut merged = record(ticks(), 50, &values[..cut]);
+            let mut second = Recorder::new(ticks(), 50);
+            for (frame, &value) in values.iter().enumerate().skip(cut) {
+                second.record(value, frame as u64);
+            }
+            merged.merge(&second);
+            prop_assert_eq!(merged.summary(), whole.summary());
+        }
+
+        #[test]
+        fn figures_agree_with_a_plain_computation(values in proptest::collection::vec(-60_000_i64..60_000, 1..300)) {
+            let summary = record(Unit::Picoseconds, 7, &values).summary();
+            let mut sorted: Vec<f64> = values.iter().map(|v| *v as f64 / 1_000.0).collect();
+            let n = sorted.len() as f64;
+            let mean = sorted.iter().sum::<f64>() / n;
+            let std = (sorted.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n).sqrt();
+            prop_assert!((summary.mean_ns.unwrap() - mean).abs() < 1e-9);
+            prop_assert!((summary.std_ns.unwrap() - std).abs() < 1e-6);
+            sorted.sort_by(f64::total_cmp);
+            let position = 0.99 * (n - 1.0);
+            let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+            prop_assert!((summary.p99_ns.unwrap() - (low + (high - low) * position.fract())).abs() < 1e-6);
+            let histogram = summary.histogram.unwrap();
+            prop_assert_eq!(histogram.counts.iter().sum::<u64>() + histogram.below + histogram.above, summary.count);
+        }
+    }
+}
