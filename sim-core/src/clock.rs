@@ -81,6 +81,12 @@ impl Rate {
         Self::from_wide(a + b + ((a * b) >> 64))
     }
 
+    /// The rate with an `n`-th of the deviation.
+    #[must_use]
+    pub const fn fraction(self, n: i64) -> Self {
+        Self { deviation: self.deviation / n }
+    }
+
     /// The deviation from 1 in parts per million, for reports.
     pub fn ppm(self) -> f64 {
         self.deviation as f64 / 18_446_744_073_709_551_616.0 * 1e6

@@ -1,0 +1,537 @@
+//! One port of a NIC with its driver: what happens at a submit, at a fetch, at a transmission, at a clock change.
+//!
+//! Each method is one instant's rule and is told the instant; none decides what comes next. The two kernels
+//! ([`crate::port`], [`crate::reference`]) share these rules and nothing else.
+
+use nicsim_core::agenda::Agenda;
+use nicsim_core::grid::Grid;
+use nicsim_core::noise::Noise;
+use nicsim_core::ring::Ring;
+use nicsim_core::rng::Key;
+use nicsim_core::time::{ClockTime, SimTime};
+
+use crate::driver::{self, Driver, TimeRing, View, WrapRule};
+use crate::frame::{FrameId, FrameRecord, Refused, Stamp, TxStamp};
+use crate::launch::{self, Compare, Decision, LaunchParameters};
+use crate::mac::{self, Speed};
+use crate::observer::SetupError;
+use crate::oscillator::{Oscillator, OscillatorSpec};
+use crate::phc::{Osc, Phc, PhcError};
+use crate::release::{Release, uniform_below};
+use crate::source::{Source, StreamSetup};
+use crate::spec::NicSpec;
+use crate::stamp::{self, CachedPhc, RawStamp, Readout, WordClock};
+
+/// What a scenario does to a PHC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockAction {
+    /// Frequency adjustment [2^-16 ppm].
+    Adjfine(i64),
+    /// Step by this many nanoseconds.
+    Adjtime(i64),
+    /// Set to this many nanoseconds.
+    Settime(u64),
+}
+
+/// A NIC with its driver, as a world needs it.
+#[derive(Clone)]
+pub struct NicSetup {
+    /// The checked description.
+    pub spec: NicSpec,
+    /// Index of the release-jitter alternative in it.
+    pub jitter: usize,
+    /// The driver.
+    pub driver: &'static driver::Entry,
+    /// Speed of the line.
+    pub speed: Speed,
+    /// Transmit descriptors per queue.
+    pub ring_len: u32,
+    /// What the PHC reads at the scenario's start [ns].
+    pub phc_start_ns: u64,
+    /// The card's oscillator.
+    pub oscillator: OscillatorSpec,
+    /// What is done to the PHC, in order of time.
+    pub clock_actions: Vec<(SimTime, ClockAction)>,
+}
+
+/// What the streams of a port did so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Frames that the driver took.
+    pub submitted: u64,
+    /// Frames that the driver refused.
+    pub refused: u64,
+}
+
+/// A frame in a queue.
+#[derive(Debug, Clone, Copy, Default)]
+struct Queued {
+    record: FrameRecord,
+    holds_register: bool,
+    /// When its fetch completes.
+    fetch_at: SimTime,
+}
+
+#[derive(Debug, Clone)]
+struct Queue {
+    /// Frames in order; the first `fetched` of them are on the chip.
+    frames: Ring<Queued>,
+    fetched: usize,
+    /// Index after the last transmit descriptor written.
+    tail: u32,
+    time_ring: Option<TimeRing>,
+    last_fetch_at: SimTime,
+}
+
+#[derive(Debug, Clone)]
+struct Stream {
+    source: Source,
+    queue: usize,
+    size: u32,
+    tx_stamps: bool,
+    fetch: Noise,
+    stamp: Option<Noise>,
+    counts: Counts,
+}
+
+/// One port of a NIC with its driver.
+#[derive(Clone)]
+pub struct Nic {
+    port: u16,
+    phc: Phc,
+    oscillator: Oscillator<Osc>,
+    driver: &'static dyn Driver,
+    launch: Option<LaunchParameters>,
+    release: Option<Release>,
+    speed: Speed,
+    blocks: Option<Grid>,
+    free_at: SimTime,
+    readout: Option<Readout>,
+    cached: CachedPhc,
+    receive: Option<Receive>,
+    ring_len: u32,
+    queues: Vec<Queue>,
+    /// When the head of each queue is let go.
+    heads: Agenda,
+    streams: Vec<Stream>,
+    clock_actions: Vec<(SimTime, ClockAction)>,
+    next_action: usize,
+    malicious_driver_events: u64,
+}
+
+/// The receive stamping path.
+#[derive(Clone)]
+struct Receive {
+    word: Option<WordClock<Osc>>,
+    jitter: Vec<Noise>,
+}
+
+impl Nic {
+    /// A port whose own streams are `streams`; it receives `received` further ones. `key` draws all its phases and noise.
+    ///
+    /// # Errors
+    /// [`SetupError`] when a rate or a noise expression is out of range.
+    pub fn new(
+        setup: &NicSetup,
+        port: u16,
+        streams: &[StreamSetup],
+        received: usize,
+        key: Key,
+    ) -> Result<Self, SetupError> {
+        let spec = &setup.spec;
+        let phc = Phc::new(spec.phc_parameters(), setup.phc_start_ns)?;
+        let keys: Vec<Key> = (0..streams.len()).map(|k| key.named("stream").child(k as u64)).collect();
+        let queues = streams.iter().map(|s| usize::from(s.queue) + 1).max().unwrap_or(0);
+        let release = match spec.jitter.get(setup.jitter) {
+            Some(jitter) => Some(Release::new(&jitter.release.value, key, &keys, &phc)?),
+            None => None,
+        };
+        let queue = Queue {
+            frames: Ring::new(setup.ring_len as usize),
+            fetched: 0,
+            tail: 0,
+            time_ring: spec.launch.as_ref().map(|l| TimeRing::new(setup.ring_len, l.descriptor_fetch.value)),
+            last_fetch_at: SimTime::ZERO,
+        };
+        Ok(Self {
+            port,
+            oscillator: Oscillator::new(setup.oscillator),
+            driver: setup.driver.driver,
+            launch: spec.launch.as_ref().map(crate::spec::LaunchSpec::parameters),
+            release,
+            speed: setup.speed,
+            blocks: spec
+                .mac
+                .start_grid
+                .as_ref()
+                .map(|grid| Grid::new(grid.value, uniform_below(key.named("start grid"), grid.value))),
+            free_at: SimTime::ZERO,
+            readout: spec.tx_stamp.as_ref().map(|stamps| Readout::new(stamps.readout(), key.named("readout"))),
+            cached: CachedPhc::new(spec.phc.cache_refresh.value, &phc),
+            receive: receive_path(spec, received, key.named("receive"))?,
+            ring_len: setup.ring_len,
+            queues: vec![queue; queues],
+            heads: Agenda::new(queues),
+            streams: streams.iter().zip(&keys).map(|(s, key)| stream(spec, s, *key)).collect::<Result<_, _>>()?,
+            clock_actions: setup.clock_actions.clone(),
+            next_action: 0,
+            malicious_driver_events: 0,
+            phc,
+        })
+    }
+
+    /// Number of streams that the port sends.
+    pub fn streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Number of queues in use.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Queue of a stream.
+    pub fn queue_of(&self, stream: usize) -> usize {
+        self.streams[stream].queue
+    }
+
+    /// Counts of a stream.
+    pub fn counts(&self, stream: usize) -> Counts {
+        self.streams[stream].counts
+    }
+
+    /// Malicious-driver events that the hardware reported.
+    pub fn malicious_driver_events(&self) -> u64 {
+        self.malicious_driver_events
+    }
+
+    /// The PHC as software reads it at `now` [ns].
+    pub fn read_phc(&self, now: SimTime) -> u64 {
+        self.phc.register(self.oscillator.map().at(now)).ns
+    }
+
+    // ---- clock ----
+
+    /// When the oscillator or the scenario changes the clock next.
+    pub fn clock_change_at(&self) -> SimTime {
+        let action = self.clock_actions.get(self.next_action).map_or(SimTime::NEVER, |action| action.0);
+        action.min(self.oscillator.next_change())
+    }
+
+    /// Does the clock change that is due at `now`, and re-evaluates the heads that wait: one that was let go
+    /// already stays so, the others are let go when the new clock says, but not before `now`.
+    pub fn change_clock(&mut self, now: SimTime) {
+        if self.oscillator.next_change() <= now {
+            self.oscillator.change(now);
+        }
+        while let Some(&(at, action)) = self.clock_actions.get(self.next_action)
+            && at <= now
+        {
+            self.next_action += 1;
+            // The scenario was checked against the clock's range; a refused adjustment changes nothing.
+            let _ = self.apply(action, now);
+        }
+        self.re_evaluate_heads(now);
+    }
+
+    /// Adjusts or steps the PHC at `now` from outside.
+    ///
+    /// # Errors
+    /// [`PhcError`] when the clock refuses; nothing is changed then.
+    pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
+        self.apply(action, now)?;
+        self.re_evaluate_heads(now);
+        Ok(())
+    }
+
+    fn apply(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
+        let osc = self.oscillator.map().at(now);
+        match action {
+            ClockAction::Adjfine(scaled_ppm) => self.phc.adjfine(osc, scaled_ppm)?,
+            ClockAction::Adjtime(delta_ns) => self.phc.adjtime(delta_ns),
+            ClockAction::Settime(ns) => self.phc.settime(osc, ns),
+        }
+        self.cached.invalidate(now, &self.phc, &self.oscillator);
+        Ok(())
+    }
+
+    fn re_evaluate_heads(&mut self, now: SimTime) {
+        for queue in 0..self.queues.len() {
+            if self.queues[queue].fetched > 0 && self.heads.get(queue) > now {
+                self.let_go(queue, now);
+            }
+        }
+    }
+
+    // ---- submit ----
+
+    /// When the next frame of `stream` reaches the driver, were its ring never full.
+    pub fn submit_due_at(&mut self, stream: usize) -> SimTime {
+        self.streams[stream].source.due_at(&self.phc, &self.oscillator)
+    }
+
+    /// Does the queue of `stream` have a free descriptor?
+    pub fn has_room(&self, stream: usize) -> bool {
+        !self.queues[self.streams[stream].queue].frames.is_full()
+    }
+
+    /// The next frame of `stream` is handed to the driver at `now`.
+    pub fn submit(&mut self, stream: usize, now: SimTime) {
+        let source = &self.streams[stream].source;
+        let (launch_ns, size) = (source.launch_ns(), self.streams[stream].size);
+        // Internal sources wait for room, and the scenario was checked against the driver; a refusal is counted.
+        let _ = self.hand_in(stream, size, launch_ns, now);
+        self.streams[stream].source.advance(now);
+    }
+
+    /// A frame of an external stream is handed to the driver at `now`.
+    ///
+    /// # Errors
+    /// [`Refused`] when the stream has a source of its own, is complete, the ring is full or the driver refuses.
+    pub fn submit_external(
+        &mut self,
+        stream: usize,
+        size: u32,
+        launch_ns: Option<u64>,
+        now: SimTime,
+    ) -> Result<FrameId, Refused> {
+        let number = stream as u16;
+        let source = match self.streams.get(stream) {
+            Some(stream) if stream.source.is_external() => &stream.source,
+            _ => return Err(Refused::NotExternal { stream: number }),
+        };
+        if source.is_complete() {
+            return Err(Refused::Complete { stream: number });
+        }
+        let id = self.hand_in(stream, size, launch_ns, now)?;
+        self.streams[stream].source.advance(now);
+        Ok(id)
+    }
+
+    fn hand_in(&mut self, stream: usize, size: u32, launch_ns: Option<u64>, now: SimTime) -> Result<FrameId, Refused> {
+        let result = self.write_descriptor(stream, size, launch_ns, now);
+        let counts = &mut self.streams[stream].counts;
+        match result {
+            Ok(_) => counts.submitted += 1,
+            Err(_) => counts.refused += 1,
+        }
+        result
+    }
+
+    /// The driver writes the frame's descriptors and rings the doorbell.
+    fn write_descriptor(
+        &mut self,
+        stream: usize,
+        size: u32,
+        launch_ns: Option<u64>,
+        now: SimTime,
+    ) -> Result<FrameId, Refused> {
+        let sender = &mut self.streams[stream];
+        let (number, queue_index) = (sender.source.number(), sender.queue);
+        let queue = &mut self.queues[queue_index];
+        if queue.frames.is_full() {
+            return Err(Refused::RingFull { queue: queue_index as u16 });
+        }
+        let tail = queue.tail + 1;
+        let mut word = 0;
+        if let Some(launch_ns) = launch_ns {
+            let view =
+                View { now_ns: self.phc.register(self.oscillator.map().at(now)).ns, tail, ring_len: self.ring_len };
+            word = self.driver.encode_launch(&view, launch_ns).map_err(|_| Refused::Driver)?.word;
+            let posted =
+                queue.time_ring.as_mut().map(|ring| ring.post(self.driver.time_ring_wrap().unwrap_or(WrapRule::Plain)));
+            self.malicious_driver_events += u64::from(posted.is_some_and(|posted| posted.malicious_driver_event));
+        }
+        queue.tail = if tail == self.ring_len { 0 } else { tail };
+        let register = match &mut self.readout {
+            Some(readout) if sender.tx_stamps => Some(readout.request(now)),
+            _ => None,
+        };
+        let fetch_at = (now + sender.fetch.sample(number, size)).max(queue.last_fetch_at);
+        queue.last_fetch_at = fetch_at;
+        let record = FrameRecord {
+            id: FrameId { port: self.port, stream: stream as u16, number },
+            queue: queue_index as u16,
+            size,
+            launch_ns,
+            word,
+            submitted_at: now,
+            tx_stamp: if register == Some(false) { TxStamp::NoRegister } else { TxStamp::NotRequested },
+            ..FrameRecord::default()
+        };
+        let pushed = queue.frames.push(Queued { record, holds_register: register == Some(true), fetch_at });
+        debug_assert!(pushed, "room was checked above");
+        Ok(record.id)
+    }
+
+    // ---- fetch ----
+
+    /// When the next fetch of `queue` completes.
+    pub fn fetch_due_at(&self, queue: usize) -> SimTime {
+        let queue = &self.queues[queue];
+        queue.frames.get(queue.fetched).map_or(SimTime::NEVER, |frame| frame.fetch_at)
+    }
+
+    /// When the fetch of the frame that was queued last completes.
+    pub fn last_fetch_at(&self, queue: usize) -> SimTime {
+        self.queues[queue].last_fetch_at
+    }
+
+    /// The next frame of `queue` is on the chip at `now`.
+    pub fn fetch(&mut self, queue: usize, now: SimTime) {
+        let index = self.queues[queue].fetched;
+        if let Some(frame) = self.queues[queue].frames.get_mut(index) {
+            frame.record.fetched_at = now;
+        }
+        if self.compares(Compare::Fetch) {
+            self.compare(queue, index, now);
+        }
+        self.queues[queue].fetched += 1;
+        if index == 0 {
+            self.reach_head(queue, now);
+        }
+    }
+
+    fn compares(&self, when: Compare) -> bool {
+        self.launch.as_ref().is_some_and(|launch| launch.compare == when)
+    }
+
+    /// The NIC compares a frame's launch-time field with its PHC.
+    fn compare(&mut self, queue: usize, index: usize, now: SimTime) {
+        let compared_ns = self.read_phc(now);
+        let (Some(launch), Some(frame)) = (&self.launch, self.queues[queue].frames.get_mut(index)) else {
+            return;
+        };
+        if frame.record.launch_ns.is_some() {
+            frame.record.compared_ns = compared_ns;
+            frame.record.decision = launch::decode(launch, u64::from(frame.record.word), compared_ns);
+        }
+    }
+
+    // ---- release ----
+
+    /// A fetched frame reaches the head of its queue at `now`.
+    fn reach_head(&mut self, queue: usize, now: SimTime) {
+        if self.compares(Compare::Head) {
+            self.compare(queue, 0, now);
+        }
+        self.let_go(queue, now);
+    }
+
+    /// Works out when the head of `queue` is let go, not before `now`.
+    fn let_go(&mut self, queue: usize, now: SimTime) {
+        let Some(frame) = self.queues[queue].frames.get_mut(0) else {
+            return;
+        };
+        let record = &mut frame.record;
+        record.due_at = match (record.decision, &mut self.release) {
+            (Decision::Held(ns), Some(release)) => {
+                let launch = self.phc.time_of(ns);
+                let stream = usize::from(record.id.stream);
+                release.at(launch, stream, record.id.number, record.size, &self.phc, &self.oscillator)
+            }
+            _ => record.fetched_at,
+        };
+        record.ready_at = record.due_at.max(now);
+        self.heads.set(queue, record.ready_at);
+    }
+
+    // ---- transmit ----
+
+    /// When the next frame can start: the earliest head, or the end of what is on the line.
+    pub fn transmit_due_at(&self) -> SimTime {
+        let (ready, _) = self.heads.first();
+        if ready == SimTime::NEVER { ready } else { ready.max(self.free_at) }
+    }
+
+    /// When the line comes free.
+    pub fn line_free_at(&self) -> SimTime {
+        self.free_at
+    }
+
+    /// When the head of `queue` is let go.
+    pub fn head_ready_at(&self, queue: usize) -> SimTime {
+        self.heads.get(queue)
+    }
+
+    /// The queue whose head goes next: the one let go first, the lowest of several.
+    pub fn next_queue(&self) -> usize {
+        self.heads.first().1
+    }
+
+    /// The head of `queue` takes the line at `now`; its record is complete but for what observers see.
+    pub fn transmit(&mut self, queue: usize, now: SimTime) -> Option<FrameRecord> {
+        let mut frame = self.queues[queue].frames.pop()?;
+        self.queues[queue].fetched -= 1;
+        let start = mac::start_at(now, self.blocks.as_ref(), self.oscillator.map());
+        self.free_at = start + self.speed.wire_time(frame.record.size);
+        let record = &mut frame.record;
+        record.started_at = start;
+        record.late = matches!(record.decision, Decision::Held(_)) && now > record.due_at;
+        let osc = self.oscillator.map().at(start);
+        if let Some(launch_ns) = record.launch_ns {
+            record.launch_error = Some(self.phc.line().at(osc) - self.phc.time_of(launch_ns));
+        }
+        if frame.holds_register {
+            record.tx_stamp =
+                self.stamp(osc, usize::from(record.id.stream), record.id.number, record.size, self.free_at);
+        }
+        if self.queues[queue].fetched > 0 {
+            self.reach_head(queue, now);
+        } else {
+            self.heads.set(queue, SimTime::NEVER);
+        }
+        Some(frame.record)
+    }
+
+    /// Stamps a frame that starts when the oscillator reads `osc` and has left at `left_at`.
+    fn stamp(&mut self, osc: ClockTime<Osc>, stream: usize, number: u64, size: u32, left_at: SimTime) -> TxStamp {
+        let (Some(readout), Some(jitter)) = (&mut self.readout, &mut self.streams[stream].stamp) else {
+            return TxStamp::NotRequested;
+        };
+        let raw = stamp::capture(osc + jitter.sample(number, size), &self.phc);
+        let read_at = readout.captured(left_at);
+        TxStamp::Read(self.as_read(raw, osc, read_at))
+    }
+
+    /// A stamp as the driver hands it on at `read_at`.
+    fn as_read(&mut self, raw: RawStamp, osc: ClockTime<Osc>, read_at: SimTime) -> Stamp {
+        let ns = stamp::extend(raw.ns(), self.cached.at(read_at, &self.phc, &self.oscillator));
+        Stamp { raw, ns, read_at, error: self.phc.time_of(ns) - self.phc.line().at(osc) }
+    }
+
+    // ---- receive ----
+
+    /// A frame of received stream `stream` starts at the port's plane at `now`; its stamp comes with the descriptor.
+    pub fn receive(&mut self, stream: usize, number: u64, size: u32, now: SimTime) -> Option<Stamp> {
+        let receive = self.receive.as_mut()?;
+        let osc = self.oscillator.map().at(now);
+        let word = receive.word.as_ref().map_or(osc, |word| word.edge(osc));
+        let jitter = receive.jitter[stream].sample(number, size);
+        let raw = stamp::capture(word + jitter, &self.phc);
+        Some(self.as_read(raw, osc, now + self.speed.wire_time(size)))
+    }
+}
+
+fn stream(spec: &NicSpec, setup: &StreamSetup, key: Key) -> Result<Stream, SetupError> {
+    let stamps = spec.tx_stamp.as_ref().filter(|_| setup.tx_stamps);
+    let stamp = stamps.map(|stamps| Noise::new(&stamps.jitter.value, key.named("tx stamp"))).transpose()?;
+    Ok(Stream {
+        source: Source::new(setup, key.named("source"))?,
+        queue: usize::from(setup.queue),
+        size: setup.size,
+        tx_stamps: setup.tx_stamps,
+        fetch: Noise::new(&spec.fetch.latency.value, key.named("fetch"))?,
+        stamp,
+        counts: Counts::default(),
+    })
+}
+
+fn receive_path(spec: &NicSpec, received: usize, key: Key) -> Result<Option<Receive>, SetupError> {
+    let Some(stamps) = spec.rx_stamp.as_ref().filter(|_| received > 0) else {
+        return Ok(None);
+    };
+    let word = stamps.word.as_ref().map(|word| WordClock::new(word.period.value, word.offset.value, key.named("word")));
+    let jitter = (0..received).map(|k| Noise::new(&stamps.jitter.value, key.child(k as u64)));
+    Ok(Some(Receive { word, jitter: jitter.collect::<Result<_, _>>()? }))
+}

@@ -1,0 +1,164 @@
+//! The fast kernel of one port: slots, and the loop that empties them. This is the only code that decides order.
+//!
+//! Each source of the port keeps its next instant in a slot of the agenda. At equal instants the lower slot goes first:
+//!
+//! 1. the clock, since a step at *t* is seen by all else at *t*;
+//! 2. submits, stream by stream, so that a frame handed in at *t* takes part in what is decided at *t*;
+//! 3. fetches, queue by queue, so that a frame on the chip at *t* competes for the line at *t*;
+//! 4. the transmitter.
+//!
+//! What lies between these points is computed ahead, because four conditions hold: its inputs are fixed then, or the
+//! one that may change (the clock) triggers re-evaluation; its result is not earlier than the present; nothing can
+//! overtake it, since only the head of each queue competes; and its noise is a function of the frame's number.
+
+use nicsim_core::agenda::Agenda;
+use nicsim_core::time::SimTime;
+
+use crate::frame::{FrameId, FrameRecord, Refused};
+use crate::nic::{ClockAction, Nic};
+use crate::phc::PhcError;
+
+const CLOCK: usize = 0;
+const FIRST_SUBMIT: usize = 1;
+
+/// One port, run by slots.
+#[derive(Clone)]
+pub struct Port {
+    nic: Nic,
+    agenda: Agenda,
+    first_fetch: usize,
+    transmit: usize,
+    /// Streams that wait for a descriptor of each queue.
+    blocked: Vec<Vec<usize>>,
+}
+
+impl Port {
+    /// A port at the scenario's start.
+    pub fn new(nic: Nic) -> Self {
+        let (streams, queues) = (nic.streams(), nic.queues());
+        let first_fetch = FIRST_SUBMIT + streams;
+        let transmit = first_fetch + queues;
+        let mut blocked = vec![Vec::new(); queues];
+        for stream in 0..streams {
+            blocked[nic.queue_of(stream)].reserve(streams);
+        }
+        let mut port = Self { nic, agenda: Agenda::new(transmit + 1), first_fetch, transmit, blocked };
+        port.agenda.set(CLOCK, port.nic.clock_change_at());
+        (0..streams).for_each(|stream| port.refresh_submit(stream));
+        port
+    }
+
+    /// The earliest pending instant.
+    pub fn next_at(&self) -> SimTime {
+        self.agenda.first().0
+    }
+
+    /// Is what comes next a clock change?
+    pub fn next_is_clock(&self) -> bool {
+        self.agenda.first().1 == CLOCK
+    }
+
+    /// Does what comes next; hands on the record of a frame that starts.
+    #[inline]
+    pub fn step(&mut self, emit: &mut impl FnMut(FrameRecord)) {
+        let (now, slot) = self.agenda.first();
+        if now == SimTime::NEVER {
+            return;
+        }
+        if slot == self.transmit {
+            self.transmit(now, emit);
+        } else if slot >= self.first_fetch {
+            self.fetch(slot - self.first_fetch, now);
+        } else if slot >= FIRST_SUBMIT {
+            self.submit(slot - FIRST_SUBMIT, now);
+        } else {
+            self.nic.change_clock(now);
+            self.clock_changed();
+        }
+    }
+
+    fn submit(&mut self, stream: usize, now: SimTime) {
+        let queue = self.nic.queue_of(stream);
+        if !self.nic.has_room(stream) {
+            self.blocked[queue].push(stream);
+            self.agenda.set(FIRST_SUBMIT + stream, SimTime::NEVER);
+            return;
+        }
+        self.nic.submit(stream, now);
+        self.refresh_submit(stream);
+        self.refresh_fetch(queue);
+    }
+
+    fn fetch(&mut self, queue: usize, now: SimTime) {
+        self.nic.fetch(queue, now);
+        self.refresh_fetch(queue);
+        self.agenda.set(self.transmit, self.nic.transmit_due_at());
+    }
+
+    fn transmit(&mut self, now: SimTime, emit: &mut impl FnMut(FrameRecord)) {
+        let queue = self.nic.next_queue();
+        if let Some(record) = self.nic.transmit(queue, now) {
+            emit(record);
+        }
+        self.agenda.set(self.transmit, self.nic.transmit_due_at());
+        // A descriptor came free: whoever waited for one hands in its frame now.
+        for stream in self.blocked[queue].drain(..) {
+            self.agenda.set(FIRST_SUBMIT + stream, now);
+        }
+    }
+
+    fn clock_changed(&mut self) {
+        self.agenda.set(CLOCK, self.nic.clock_change_at());
+        for stream in 0..self.nic.streams() {
+            if !self.blocked[self.nic.queue_of(stream)].contains(&stream) {
+                self.refresh_submit(stream);
+            }
+        }
+        self.agenda.set(self.transmit, self.nic.transmit_due_at());
+    }
+
+    fn refresh_submit(&mut self, stream: usize) {
+        let due = self.nic.submit_due_at(stream);
+        self.agenda.set(FIRST_SUBMIT + stream, due);
+    }
+
+    fn refresh_fetch(&mut self, queue: usize) {
+        self.agenda.set(self.first_fetch + queue, self.nic.fetch_due_at(queue));
+    }
+
+    /// Hands in a frame of an external stream at `now`.
+    ///
+    /// # Errors
+    /// [`Refused`] with the reason.
+    pub fn submit_external(
+        &mut self,
+        stream: usize,
+        size: u32,
+        launch_ns: Option<u64>,
+        now: SimTime,
+    ) -> Result<FrameId, Refused> {
+        let id = self.nic.submit_external(stream, size, launch_ns, now)?;
+        self.refresh_fetch(self.nic.queue_of(stream));
+        Ok(id)
+    }
+
+    /// Adjusts or steps the PHC at `now`.
+    ///
+    /// # Errors
+    /// [`PhcError`] when the clock refuses.
+    pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
+        self.nic.adjust_clock(action, now)?;
+        self.clock_changed();
+        Ok(())
+    }
+
+    /// The port's hardware and driver.
+    pub fn nic(&self) -> &Nic {
+        &self.nic
+    }
+
+    /// The same, to receive frames.
+    pub fn nic_mut(&mut self) -> &mut Nic {
+        &mut self.nic
+    }
+}

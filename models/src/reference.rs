@@ -1,0 +1,209 @@
+//! The reference kernel: a plain heap of events over the same rules, to check the order that [`crate::port`] finds.
+//!
+//! Every stage is an event of its own; an event that has become void is recognised by its generation. It is slow
+//! and meant to be obviously right. It shares the stage rules with the fast kernel, so it checks the order only.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use nicsim_core::time::SimTime;
+
+use crate::frame::{FrameId, FrameRecord, Refused};
+use crate::nic::{ClockAction, Nic};
+use crate::phc::PhcError;
+
+/// What happens; the order of the variants is the tie order at equal instants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Clock,
+    Submit(usize),
+    Fetch(usize),
+    /// The line may have come free, or a head may have been let go.
+    TryTransmit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    at: SimTime,
+    event: Event,
+    generation: u64,
+}
+
+/// One port, run by a heap of events.
+#[derive(Clone)]
+pub struct Reference {
+    nic: Nic,
+    heap: BinaryHeap<Reverse<Entry>>,
+    /// Generation of the valid submit of each stream, and of the valid clock change.
+    submits: Vec<u64>,
+    clock: u64,
+    blocked: Vec<bool>,
+}
+
+impl Reference {
+    /// A port at the scenario's start.
+    pub fn new(nic: Nic) -> Self {
+        let streams = nic.streams();
+        let mut reference =
+            Self { nic, heap: BinaryHeap::new(), submits: vec![0; streams], clock: 0, blocked: vec![false; streams] };
+        reference.plan_clock();
+        (0..streams).for_each(|stream| reference.plan_submit(stream));
+        reference
+    }
+
+    fn push(&mut self, at: SimTime, event: Event, generation: u64) {
+        if at != SimTime::NEVER {
+            self.heap.push(Reverse(Entry { at, event, generation }));
+        }
+    }
+
+    fn plan_clock(&mut self) {
+        self.clock += 1;
+        self.push(self.nic.clock_change_at(), Event::Clock, self.clock);
+    }
+
+    fn plan_submit(&mut self, stream: usize) {
+        self.submits[stream] += 1;
+        let due = self.nic.submit_due_at(stream);
+        self.push(due, Event::Submit(stream), self.submits[stream]);
+    }
+
+    fn is_void(&self, entry: &Entry) -> bool {
+        match entry.event {
+            Event::Clock => entry.generation != self.clock,
+            Event::Submit(stream) => entry.generation != self.submits[stream],
+            _ => false,
+        }
+    }
+
+    fn drop_void(&mut self) {
+        while self.heap.peek().is_some_and(|Reverse(entry)| self.is_void(entry)) {
+            self.heap.pop();
+        }
+    }
+
+    /// The earliest pending instant.
+    pub fn next_at(&mut self) -> SimTime {
+        self.drop_void();
+        self.heap.peek().map_or(SimTime::NEVER, |Reverse(entry)| entry.at)
+    }
+
+    /// Is what comes next a clock change?
+    pub fn next_is_clock(&mut self) -> bool {
+        self.drop_void();
+        self.heap.peek().is_some_and(|Reverse(entry)| entry.event == Event::Clock)
+    }
+
+    /// Does what comes next; hands on the record of a frame that starts.
+    pub fn step(&mut self, emit: &mut impl FnMut(FrameRecord)) {
+        self.drop_void();
+        let Some(Reverse(Entry { at: now, event, .. })) = self.heap.pop() else {
+            return;
+        };
+        match event {
+            Event::Clock => {
+                self.nic.change_clock(now);
+                self.clock_changed(now);
+            }
+            Event::Submit(stream) if self.nic.has_room(stream) => {
+                self.nic.submit(stream, now);
+                self.plan_fetch(self.nic.queue_of(stream));
+                self.plan_submit(stream);
+            }
+            Event::Submit(stream) => {
+                self.blocked[stream] = true;
+                self.submits[stream] += 1;
+            }
+            Event::Fetch(queue) => self.fetch(queue, now),
+            Event::TryTransmit => self.try_transmit(now, emit),
+        }
+    }
+
+    /// One event for the frame that was queued last; earlier ones have theirs.
+    fn plan_fetch(&mut self, queue: usize) {
+        self.push(self.nic.last_fetch_at(queue), Event::Fetch(queue), 0);
+    }
+
+    fn fetch(&mut self, queue: usize, now: SimTime) {
+        self.nic.fetch(queue, now);
+        self.plan_head(queue, now);
+    }
+
+    fn plan_head(&mut self, queue: usize, now: SimTime) {
+        let ready = self.nic.head_ready_at(queue);
+        if ready != SimTime::NEVER {
+            self.push(ready.max(now), Event::TryTransmit, 0);
+        }
+    }
+
+    fn try_transmit(&mut self, now: SimTime, emit: &mut impl FnMut(FrameRecord)) {
+        if self.nic.line_free_at() > now {
+            self.push(self.nic.line_free_at(), Event::TryTransmit, 0);
+            return;
+        }
+        let ready = (0..self.nic.queues()).map(|queue| (self.nic.head_ready_at(queue), queue));
+        let Some((_, queue)) = ready.filter(|(ready, _)| *ready <= now).min() else {
+            return;
+        };
+        if let Some(record) = self.nic.transmit(queue, now) {
+            emit(record);
+        }
+        self.plan_head(queue, now);
+        self.push(self.nic.line_free_at(), Event::TryTransmit, 0);
+        for stream in 0..self.blocked.len() {
+            if self.blocked[stream] && self.nic.queue_of(stream) == queue {
+                self.blocked[stream] = false;
+                self.submits[stream] += 1;
+                self.push(now, Event::Submit(stream), self.submits[stream]);
+            }
+        }
+    }
+
+    fn clock_changed(&mut self, now: SimTime) {
+        self.plan_clock();
+        for stream in 0..self.submits.len() {
+            if !self.blocked[stream] {
+                self.plan_submit(stream);
+            }
+        }
+        for queue in 0..self.nic.queues() {
+            self.plan_head(queue, now);
+        }
+    }
+
+    /// Hands in a frame of an external stream at `now`.
+    ///
+    /// # Errors
+    /// [`Refused`] with the reason.
+    pub fn submit_external(
+        &mut self,
+        stream: usize,
+        size: u32,
+        launch_ns: Option<u64>,
+        now: SimTime,
+    ) -> Result<FrameId, Refused> {
+        let id = self.nic.submit_external(stream, size, launch_ns, now)?;
+        self.plan_fetch(self.nic.queue_of(stream));
+        Ok(id)
+    }
+
+    /// Adjusts or steps the PHC at `now`.
+    ///
+    /// # Errors
+    /// [`PhcError`] when the clock refuses.
+    pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
+        self.nic.adjust_clock(action, now)?;
+        self.clock_changed(now);
+        Ok(())
+    }
+
+    /// The port's hardware and driver.
+    pub fn nic(&self) -> &Nic {
+        &self.nic
+    }
+
+    /// The same, to receive frames.
+    pub fn nic_mut(&mut self) -> &mut Nic {
+        &mut self.nic
+    }
+}
