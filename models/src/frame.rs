@@ -43,11 +43,23 @@ pub enum TxStamp {
     Read(Stamp),
 }
 
+/// Which way a frame goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Out of the NIC.
+    #[default]
+    Sent,
+    /// From the sender on the other end of the cable.
+    Received,
+}
+
 /// The whole life of one frame: ground truth, and what instruments made of it. This is what sinks receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FrameRecord {
     /// Identity.
     pub id: FrameId,
+    /// Which way it goes.
+    pub direction: Direction,
     /// Queue that it went through.
     pub queue: u16,
     /// Frame with FCS [octets].

@@ -195,9 +195,9 @@ impl Nic {
         self.streams[stream].queue
     }
 
-    /// Counts of a stream.
+    /// Counts of a stream that the port sends; none for others.
     pub fn counts(&self, stream: usize) -> Counts {
-        self.streams[stream].counts
+        self.streams.get(stream).map_or_else(Counts::default, |stream| stream.counts)
     }
 
     /// Malicious-driver events that the hardware reported.

@@ -11,7 +11,7 @@ use nicsim_core::rng::Key;
 use nicsim_core::sink::Sink;
 use nicsim_core::time::{SimTime, Span};
 
-use crate::frame::{FrameId, FrameRecord, Refused, TxStamp};
+use crate::frame::{Direction, FrameId, FrameRecord, Refused, TxStamp};
 use crate::nic::{ClockAction, Counts, Nic, NicSetup};
 use crate::observer::{Observer, ObserverParameters, SetupError};
 use crate::oscillator::OscillatorSpec;
@@ -326,6 +326,7 @@ impl World {
                 stream: self.nic_streams as u16 + departure.stream as u16,
                 number: departure.number,
             },
+            direction: Direction::Received,
             size: departure.size,
             submitted_at: departure.at,
             started_at: departure.at,

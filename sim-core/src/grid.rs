@@ -42,9 +42,14 @@ impl Period {
         (num < Self::LIMIT).then_some(Self { num: num as i64, den: den as i64 })
     }
 
-    /// A period of a whole number of picoseconds; `None` as for [`Period::new`].
-    pub fn from_span(span: Span) -> Option<Self> {
-        Self::new(i128::from(span.as_ps()), 1)
+    /// The period that is as long as `span`; `None` as for [`Period::new`].
+    pub const fn from_span(span: Span) -> Option<Self> {
+        Self::whole(span.as_ps())
+    }
+
+    /// A period of `ps` whole picoseconds; `None` as for [`Period::new`].
+    pub const fn whole(ps: i64) -> Option<Self> {
+        if ps > 1 && (ps as i128) < Self::LIMIT { Some(Self { num: ps, den: 1 }) } else { None }
     }
 
     /// Numerator [ps].
