@@ -464,11 +464,12 @@ impl Nic {
         let mut frame = self.queues[queue].frames.pop()?;
         self.queues[queue].fetched -= 1;
         let start = mac::start_at(now, self.blocks.as_ref(), self.oscillator.map());
-        self.free_at = start + self.speed.wire_time(frame.record.size);
+        let osc = self.oscillator.map().at(start);
+        // Octets are as long as the card's own oscillator makes them.
+        self.free_at = self.oscillator.map().when(osc + self.speed.wire_time(frame.record.size));
         let record = &mut frame.record;
         record.started_at = start;
         record.late = matches!(record.decision, Decision::Held(_)) && now > record.due_at;
-        let osc = self.oscillator.map().at(start);
         if let Some(launch_ns) = record.launch_ns {
             record.launch_error = Some(self.phc.line().at(osc) - self.phc.time_of(launch_ns));
         }
