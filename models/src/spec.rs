@@ -309,6 +309,11 @@ impl SpecFile {
         Ok(())
     }
 
+    /// The file's one sentence about itself.
+    pub fn about(&self) -> Option<&str> {
+        self.table.get("about").and_then(Value::as_str)
+    }
+
     /// All parameters, in the order of their paths.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut parameters = Vec::new();

@@ -17,14 +17,10 @@
 //! `n mod S` of the `S` streams, and its index within the stream is `n div S`. Where a stream's numbers begin
 //! elsewhere than with its place in the list, `first_number` says so. Ground truth never stands here.
 
-use std::fmt;
-use std::str::FromStr;
-
 use nicsim_core::grid::Period;
-use nicsim_core::quantity::{Kind as QuantityKind, QuantityError};
+use nicsim_core::noise::Bytes;
 use nicsim_core::time::Span;
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::recording::{Kind, efcc};
 
@@ -54,7 +50,7 @@ pub struct Stream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Ethernet frame with FCS.
-    pub size: Octets,
+    pub size: Bytes,
     /// Planned number of frames.
     pub frames: u64,
     /// Time between planned launches, where it is constant.
@@ -173,56 +169,6 @@ fn one_paragraph(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// A number of octets, written `"64B"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Octets(pub u32);
-
-const OCTETS: QuantityKind = QuantityKind { base: "B", example: "64B", units: &[("B", 1, 1)] };
-
-impl FromStr for Octets {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        let out_of_range = || QuantityError::OutOfRange { text: text.to_owned(), limit: "0B to 4294967295B" };
-        u32::try_from(OCTETS.whole(text)?).map(Self).map_err(|_| out_of_range())
-    }
-}
-
-impl fmt::Display for Octets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}B", self.0)
-    }
-}
-
-impl Serialize for Octets {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Octets {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OctetsVisitor)
-    }
-}
-
-struct OctetsVisitor;
-
-impl Visitor<'_> for OctetsVisitor {
-    type Value = Octets;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number of octets in quotes, such as \"64B\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Octets, E> {
-        text.parse().map_err(E::custom)
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Octets, E> {
-        Err(E::custom(format!("{value} has no unit; write \"{value}B\"")))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,7 +195,7 @@ frames = 10
         let plan = Plan::from_toml(EXAMPLE, "capture.toml").unwrap();
         assert_eq!(plan.kind, Some(Kind::Efcc));
         assert_eq!(plan.tick.map(|tick| tick.num()), Some(6_400));
-        assert_eq!((plan.streams[0].size, plan.streams[1].interval), (Octets(64), None));
+        assert_eq!((plan.streams[0].size, plan.streams[1].interval), (Bytes(64), None));
         let written = plan.to_toml().unwrap();
         assert_eq!(Plan::from_toml(&written, "again").unwrap(), plan);
         assert!(written.contains("tick = \"6.4ns\"") && written.contains("size = \"64B\""), "{written}");
@@ -278,7 +224,10 @@ frames = 10
             ("\ntick = 8", "p: line 2: 8 has no unit"),
             ("kind = \"pcaap\"", "p: line 1: unknown variant `pcaap`"),
             ("[[stream]]\nframes = 3", "p: line 1: missing field `size`"),
-            ("[[stream]]\nframes = 3\nsize = 64", "p: line 3: 64 has no unit; write \"64B\""),
+            (
+                "[[stream]]\nframes = 3\nsize = 64",
+                "p: line 3: 64 has no unit; write it in quotes with one, such as \"64B\"",
+            ),
             ("[[stream]]\nframes = -3\nsize = \"64B\"", "p: line 2: invalid value: integer `-3`"),
             ("port = 8", "p: `port` is 8"),
             (&format!("{stream}interval = \"0s\""), "p: stream 0 has the interval 0s"),

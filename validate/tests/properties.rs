@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use files::{MICRO, NANO, Order, Record};
 use nicsim_core::stats::Unit;
 use nicsim_validate::analyse::{analyse, metric};
-use nicsim_validate::plan::{Octets, Plan, Stream};
+use nicsim_validate::plan::{Plan, Stream};
 use nicsim_validate::recording::{Capture, Kind, ReadOptions, efcc, pcapng, read};
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn check(capture: &Capture) {
 fn stream() -> Stream {
     Stream {
         name: None,
-        size: Octets(64),
+        size: nicsim_core::noise::Bytes(64),
         frames: 9,
         interval: Some("100us".parse().unwrap()),
         first_launch_ns: None,
