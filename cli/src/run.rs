@@ -13,7 +13,7 @@ use crate::failure::{Failure, print};
 use crate::files::OutputFolder;
 use crate::options::{Format, ScenarioArgs};
 use crate::record::Recording;
-use crate::{progress, text};
+use crate::{pages, progress, text};
 
 /// What is recorded frame by frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -154,6 +154,5 @@ fn write_report(
     folder: &mut OutputFolder,
 ) -> Result<(), Failure> {
     folder.add("report.json", &json(&outcome.report)?)?;
-    let _ = (scenario, fits);
-    Ok(())
+    pages::run(scenario, outcome, fits, folder)
 }

@@ -58,6 +58,11 @@ impl Port {
         self.agenda.first().1 == CLOCK
     }
 
+    /// Is anything due but changes of the clock? A drifting oscillator has those without end.
+    pub fn has_frames(&self) -> bool {
+        (FIRST_SUBMIT..=self.transmit).any(|slot| self.agenda.get(slot) != SimTime::NEVER)
+    }
+
     /// Does what comes next; hands on the record of a frame that starts.
     #[inline]
     pub fn step(&mut self, emit: &mut impl FnMut(FrameRecord)) {

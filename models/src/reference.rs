@@ -94,6 +94,11 @@ impl Reference {
         self.heap.peek().is_some_and(|Reverse(entry)| entry.event == Event::Clock)
     }
 
+    /// Is anything due but changes of the clock?
+    pub fn has_frames(&self) -> bool {
+        self.heap.iter().any(|Reverse(entry)| entry.event != Event::Clock && !self.is_void(entry))
+    }
+
     /// Does what comes next; hands on the record of a frame that starts.
     pub fn step(&mut self, emit: &mut impl FnMut(FrameRecord)) {
         self.drop_void();

@@ -99,6 +99,13 @@ mod tests {
         file.override_with(&toml::toml! { fetch.latency = { constant = "2us" } }).unwrap();
         let latency = file.parameters().into_iter().find(|p| p.path == "fetch.latency").unwrap();
         assert_eq!((latency.source, latency.value.as_str()), (crate::spec::Source::Scenario, "{ constant = \"2us\" }"));
+        let path = toml::toml! { jitter."poll-51.2-locked".release = { before = { constant = "0ns" } } };
+        file.override_with(&path).unwrap();
+        assert!(
+            file.parameters()
+                .iter()
+                .any(|p| p.path == "jitter.poll-51.2-locked.release" && p.cite == "set by the scenario")
+        );
         let error = file.override_with(&toml::toml! { fetch.latenzy = "2us" }).unwrap_err().to_string();
         assert_eq!(error, "e830 has no parameter `fetch.latenzy`; near it are `fetch.latency`");
     }

@@ -343,7 +343,7 @@ fn is_parameter(table: &Table) -> bool {
     table.contains_key("value") && table.contains_key("source")
 }
 
-/// `, did you mean …` for the nearest of `names`, or nothing.
+/// `; near it are …` for the nearest of `names`, or nothing.
 pub fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> String {
     let mut scored: Vec<(f64, &str)> = names.map(|name| (strsim::jaro_winkler(word, name), name)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
@@ -391,22 +391,22 @@ fn leaves(table: &Table, prefix: &str, known: &dyn Fn(&str) -> bool) -> Vec<(Str
     found
 }
 
-/// The table at a dotted path; elements of an array of tables go by their `name`.
+/// The table at a dotted path; elements of an array of tables go by their `name`, which may hold dots itself.
 fn at_path<'a>(table: &'a mut Table, path: &str) -> Option<&'a mut Table> {
-    let mut here = table;
-    let mut parts = path.split('.').peekable();
-    while let Some(part) = parts.next() {
-        here = match here.get_mut(part)? {
-            Value::Table(inner) => inner,
-            Value::Array(items) => {
-                let name = parts.next()?;
-                let named = |item: &&mut Value| item.get("name").and_then(Value::as_str) == Some(name);
-                items.iter_mut().find(named)?.as_table_mut()?
-            }
-            _ => return None,
-        };
+    let (key, rest) = path.split_once('.').unwrap_or((path, ""));
+    match table.get_mut(key)? {
+        Value::Table(inner) => at_end(inner, rest),
+        Value::Array(items) => items.iter_mut().find_map(|item| {
+            let name = item.get("name").and_then(Value::as_str)?.to_owned();
+            let rest = rest.strip_prefix(&name)?;
+            at_end(item.as_table_mut()?, if rest.is_empty() { rest } else { rest.strip_prefix('.')? })
+        }),
+        _ => None,
     }
-    Some(here)
+}
+
+fn at_end<'a>(table: &'a mut Table, rest: &str) -> Option<&'a mut Table> {
+    if rest.is_empty() { Some(table) } else { at_path(table, rest) }
 }
 
 impl NicSpec {
@@ -418,6 +418,9 @@ impl NicSpec {
         let range = |key, value: String, right| Err(SpecError::Range { name: self.name.clone(), key, value, right });
         if self.mac.speeds.value.is_empty() {
             return range("mac.speeds", "[]".into(), "name at least one speed");
+        }
+        if self.phc.max_adj.value > 200_000_000 {
+            return range("phc.max_adj", self.phc.max_adj.value.to_string(), "it must not exceed 200000000 ppb (20 %)");
         }
         if self.queue.default_ring.value == 0 || self.queue.default_ring.value > self.queue.max_ring.value {
             return range(

@@ -245,6 +245,12 @@ impl World {
         self.port_next_at().min(self.sender_next_at()).min(stamp)
     }
 
+    /// Is a frame on its way, or still to come from a source of its own? Without one only clocks change.
+    pub fn has_frames(&mut self) -> bool {
+        self.port.as_ref().is_some_and(|port| with_port!(port, port => port.has_frames()))
+            || self.sender_next_at() != SimTime::NEVER
+    }
+
     fn port_next_at(&mut self) -> SimTime {
         self.port.as_mut().map_or(SimTime::NEVER, |port| with_port!(port, port => port.next_at()))
     }
@@ -254,12 +260,16 @@ impl World {
     }
 
     /// Does all before `until`, and at `until` what precedes submits (clock changes). Afterwards the present is
-    /// `until`, and nothing that a submit then could still change has been decided. `SimTime::NEVER` runs to the end.
+    /// `until`, and nothing that a submit then could still change has been decided. `SimTime::NEVER` runs until no frame
+    /// is left, and the present becomes the last event's.
     pub fn advance_to(&mut self, until: SimTime, sink: &mut impl Sink<FrameRecord>) {
         loop {
             let (port, sender) = (self.port_next_at(), self.sender_next_at());
             let next = port.min(sender);
             if next == SimTime::NEVER || next > until {
+                break;
+            }
+            if until == SimTime::NEVER && self.next_is_clock() && !self.has_frames() {
                 break;
             }
             if port <= sender {
@@ -273,9 +283,8 @@ impl World {
                 break;
             }
         }
-        if until != SimTime::NEVER {
-            self.now = self.now.max(until);
-        }
+        let present = if until == SimTime::NEVER { self.events.last_at() } else { until };
+        self.now = self.now.max(present);
     }
 
     fn next_is_clock(&mut self) -> bool {
@@ -295,7 +304,7 @@ impl World {
             with_port!(port, port => port.step(&mut emit));
         }
         if clock {
-            self.events.happened.push_back(Event::ClockChanged { clock: ClockId::Phc { port: 0 }, at });
+            self.events.add(Event::ClockChanged { clock: ClockId::Phc { port: 0 }, at });
         }
     }
 
@@ -375,7 +384,7 @@ impl World {
             _ => return Err(ClockError::NoClock(clock)),
         }
         if self.events.enabled {
-            self.events.happened.push_back(Event::ClockChanged { clock, at: now });
+            self.events.add(Event::ClockChanged { clock, at: now });
         }
         Ok(())
     }
@@ -397,17 +406,29 @@ impl World {
 }
 
 impl Events {
+    /// Puts an event into its place: frames on the cable arrive later than what happens meanwhile.
+    fn add(&mut self, event: Event) {
+        let place = self.happened.iter().rposition(|earlier| earlier.at() <= event.at()).map_or(0, |place| place + 1);
+        self.happened.insert(place, event);
+    }
+
+    /// When the last of them happens.
+    fn last_at(&self) -> SimTime {
+        let last = |queue: &VecDeque<Event>| queue.back().map_or(SimTime::ZERO, Event::at);
+        last(&self.happened).max(last(&self.stamps))
+    }
+
     fn sent(&mut self, record: &FrameRecord) {
         if !self.enabled {
             return;
         }
-        self.happened.push_back(Event::Sent { frame: record.id, at: record.started_at });
+        self.add(Event::Sent { frame: record.id, at: record.started_at });
         match record.tx_stamp {
             TxStamp::Read(stamp) => {
                 self.stamps.push_back(Event::StampReady { frame: record.id, ns: stamp.ns, at: stamp.read_at });
             }
             TxStamp::NoRegister => {
-                self.happened.push_back(Event::StampLost { frame: record.id, at: record.started_at });
+                self.add(Event::StampLost { frame: record.id, at: record.started_at });
             }
             TxStamp::NotRequested => {}
         }
@@ -416,7 +437,7 @@ impl Events {
     fn received(&mut self, record: &FrameRecord, at: SimTime) {
         if self.enabled {
             let stamp_ns = record.rx_stamp.map(|stamp| stamp.ns);
-            self.happened.push_back(Event::Received { frame: record.id, stamp_ns, at });
+            self.add(Event::Received { frame: record.id, stamp_ns, at });
         }
     }
 

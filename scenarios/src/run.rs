@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use nicsim_core::sink::Sink;
 use nicsim_core::stats::Recorder;
-use nicsim_core::time::SimTime;
 use nicsim_models::frame::{Direction, FrameRecord, TxStamp};
 use nicsim_models::observer::SetupError;
 use nicsim_models::world::{KernelKind, World};
@@ -71,6 +70,8 @@ pub struct Outcome {
     pub report: Report,
     /// The first stamped and observed frames of the first stream that has both.
     pub stamps: Vec<StampPoint>,
+    /// The place of that stream in the report.
+    pub stamps_of: Option<u16>,
     /// The interval over the frame number, if it was asked for.
     pub series: Option<Series>,
 }
@@ -94,7 +95,7 @@ pub fn run(
     let mut world = World::new(&setup)?;
     let mut recorders = Recorders::new(scenario, options.series);
     let mut frames = 0;
-    while world.next_at() != SimTime::NEVER {
+    while world.has_frames() {
         let until = world.next_at() + CHUNK;
         let mut both = Counted { frames: 0, to: (&mut recorders, &mut *sink) };
         world.advance_to(until, &mut both);
@@ -195,7 +196,12 @@ impl Recorders {
             }
         }
         let report = self.report(scenario, options, world.malicious_driver_events());
-        Outcome { report, stamps: self.stamps, series: self.series.map(|(_, series)| series) }
+        Outcome {
+            report,
+            stamps: self.stamps,
+            stamps_of: self.traced_stream,
+            series: self.series.map(|(_, series)| series),
+        }
     }
 
     fn report(&self, scenario: &Scenario, options: RunOptions, malicious_driver_events: u64) -> Report {

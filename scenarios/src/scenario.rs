@@ -1,5 +1,7 @@
 //! A scenario resolved: every name looked up, every value checked, everything that a run needs.
 
+use std::cell::RefCell;
+
 use nicsim_core::noise::{NoiseError, NoiseSpec};
 use nicsim_core::rng::Key;
 use nicsim_core::sink::Fingerprint;
@@ -63,18 +65,35 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] with the key and the remedy.
     pub fn resolve(file: ScenarioFile, load: Loader<'_>) -> Result<Self, ScenarioError> {
-        let mut digest = Fingerprint::default();
+        // Whatever the run depends on goes into the digest: the scenario, and every file that it names.
+        let digest = RefCell::new(Fingerprint::default());
+        let digested = |text: &str| add_text(&mut digest.borrow_mut(), text);
+        let load_and_digest = |name: &str| load(name).inspect(|text| digested(text));
+        let load: Loader<'_> = &load_and_digest;
         let mut parameters = Vec::new();
-        add_text(&mut digest, &file.to_toml()?);
+        digested(&file.to_toml()?);
         if file.stream.is_empty() {
             return Err(ScenarioError::new(&file.name, "there is no [[stream]]; write at least one"));
         }
         let nic = match &file.nic {
-            Some(section) => Some(resolve_nic(section, &file, load, &mut digest, &mut parameters)?),
+            Some(section) => Some(resolve_nic(section, &file, load, &digested, &mut parameters)?),
+            None if !file.clock.is_empty() => {
+                return Err(ScenarioError::new(
+                    "clock",
+                    "there is no [nic] whose clock could be changed; leave [[clock]] out",
+                ));
+            }
             None => None,
         };
-        let sender = resolve_sender(&file, load, &mut digest, &mut parameters)?;
-        let observer = resolve_observer(&file, load, &mut digest, &mut parameters)?;
+        let sender = resolve_sender(&file, load, &digested, &mut parameters)?;
+        if let (Some(nic), Some((speed, _))) = (&nic, &sender)
+            && nic.speed != *speed
+        {
+            let reason =
+                format!("the sender runs at {speed} and the NIC at {}; both ends of a cable have one speed", nic.speed);
+            return Err(ScenarioError::new("sender.kind", reason));
+        }
+        let observer = resolve_observer(&file, load, &digested, &mut parameters)?;
         let mut streams = [Vec::new(), Vec::new()];
         for (index, section) in file.stream.iter().enumerate() {
             let speed = match section.from {
@@ -102,7 +121,7 @@ impl Scenario {
         }
         parameters.retain(|parameter| is_used(parameter, &setup));
         let metrics = choose_metrics(&file, &setup)?;
-        Ok(Self { hash: format!("{:016x}", digest.value()), file, parameters, setup, metrics })
+        Ok(Self { hash: format!("{:016x}", digest.borrow().value()), file, parameters, setup, metrics })
     }
 
     /// Names of the streams in the order of their numbers on the line: those of the NIC, then those of the sender.
@@ -165,14 +184,14 @@ fn resolve_nic(
     section: &NicSection,
     file: &ScenarioFile,
     load: Loader<'_>,
-    digest: &mut Fingerprint,
+    digested: &dyn Fn(&str),
     parameters: &mut Vec<Parameter>,
 ) -> Result<NicSetup, ScenarioError> {
     let text = text_of("nic.model", &section.model, registry::nic_text(&section.model), load)?;
     let mut tree = SpecFile::parse(&section.model, &text).map_err(at("nic.model"))?;
     tree.override_with(&section.parameters).map_err(at("nic.parameters"))?;
     let mut spec = registry::read_nic(&tree).map_err(at("nic.model"))?;
-    add_text(digest, &tree.to_toml());
+    digested(&tree.to_toml());
     ready_nic_noise(&mut spec, load)?;
     let entry = driver::find(&section.driver).ok_or_else(|| {
         let hint = near(&section.driver, driver::names());
@@ -293,13 +312,13 @@ fn instrument(
     key: &str,
     name: &str,
     load: Loader<'_>,
-    digest: &mut Fingerprint,
+    digested: &dyn Fn(&str),
     parameters: &mut Vec<Parameter>,
 ) -> Result<InstrumentSpec, ScenarioError> {
     let text = text_of(key, name, registry::instrument_text(name), load)?;
     let tree = SpecFile::parse(name, &text).map_err(at(key))?;
     let mut spec = registry::read_instrument(&tree).map_err(at(key))?;
-    add_text(digest, &tree.to_toml());
+    digested(&tree.to_toml());
     for jitter in [&mut spec.capture_jitter, &mut spec.phy_jitter].into_iter().flatten() {
         ready_noise(key, &mut jitter.value, load)?;
     }
@@ -315,13 +334,13 @@ fn instrument(
 fn resolve_sender(
     file: &ScenarioFile,
     load: Loader<'_>,
-    digest: &mut Fingerprint,
+    digested: &dyn Fn(&str),
     parameters: &mut Vec<Parameter>,
 ) -> Result<Option<(Speed, SenderSetup)>, ScenarioError> {
     let Some(section) = &file.sender else {
         return Ok(None);
     };
-    let spec = instrument("sender.kind", &section.kind, load, digest, parameters)?;
+    let spec = instrument("sender.kind", &section.kind, load, digested, parameters)?;
     let phy = match (section.phy_offset, spec.phy_word, spec.phy_jitter) {
         (None, ..) => None,
         (Some(rate), Some(word), Some(jitter)) => Some(PhyParameters { word: word.value, rate, jitter: jitter.value }),
@@ -339,13 +358,13 @@ fn resolve_sender(
 fn resolve_observer(
     file: &ScenarioFile,
     load: Loader<'_>,
-    digest: &mut Fingerprint,
+    digested: &dyn Fn(&str),
     parameters: &mut Vec<Parameter>,
 ) -> Result<Option<ObserverSetup>, ScenarioError> {
     let Some(section) = &file.observer else {
         return Ok(None);
     };
-    let spec = instrument("observer.kind", &section.kind, load, digest, parameters)?;
+    let spec = instrument("observer.kind", &section.kind, load, digested, parameters)?;
     let Some(tick) = spec.tick else {
         let reason = format!("`{}` captures nothing; use efcc-10g or efcc-1g", spec.name);
         return Err(ScenarioError::new("observer.kind", reason));
@@ -438,6 +457,13 @@ fn timing(
             return error(
                 "first_launch",
                 "a launch time needs `lead` too, the time ahead of it at which frames reach the driver".to_owned(),
+            );
+        }
+        if section.from == From::External && (section.interval.is_some() || section.jitter.is_some()) {
+            return error(
+                "from",
+                "frames of an external stream come when a program hands them in; leave interval and jitter out"
+                    .to_owned(),
             );
         }
         return Ok(match (section.from, section.interval) {

@@ -40,13 +40,14 @@ pub fn fit(points: &[StampPoint]) -> Option<StampFits> {
 /// Adds the regressions to the report of a run; answers them for plots.
 pub fn complete(outcome: &mut Outcome) -> Option<StampFits> {
     let fits = fit(&outcome.stamps)?;
-    add(&mut outcome.report, fits.clocks);
+    add(&mut outcome.report, usize::from(outcome.stamps_of?), fits.clocks);
     Some(fits)
 }
 
-fn add(report: &mut Report, clocks: ClockFit) {
+/// The fit is of one stream's stamps; it also stands for all, as the first of them.
+fn add(report: &mut Report, stream: usize, clocks: ClockFit) {
     const METRIC: &str = "tx_stamp_vs_observer";
-    let streams = report.streams.iter_mut().filter(|stream| stream.stamps.read > 0).take(1);
+    let streams = report.streams.iter_mut().skip(stream).take(1);
     let places = std::iter::once(&mut report.metrics).chain(streams.map(|stream| &mut stream.metrics));
     for metric in places.filter_map(|metrics| metrics.get_mut(METRIC)) {
         metric.clocks = Some(clocks);

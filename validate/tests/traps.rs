@@ -61,7 +61,7 @@ fn t1_the_magic_decides() {
 
 #[test]
 fn t2_nanoseconds_under_the_microsecond_magic() {
-    // The vector of case B43: 1623343671.118831273 s.
+    // As reported by users: 1623343671.118831273 s.
     let vector = (0x60c2_4237, 0x0715_38a9, 60);
     let right = capture(files::pcap(Order::Little, NANO, &[vector]));
     assert_eq!((right.origin, right.unit), (1_623_343_671_118_831_273, ticks("1ns")));
@@ -128,7 +128,7 @@ fn t3_damaged_blocks_are_told_with_their_offset() {
 
 #[test]
 fn t4_every_resolution_is_read_exactly() {
-    // The vectors of case B40: 1573830016.444223380 s in 10^-9, 2^-20, 2^-30 and 2^-32 s.
+    // As reported by users: 1573830016.444223380 s in 10^-9, 2^-20, 2^-30 and 2^-32 s.
     for (resolution, high, low, nanoseconds) in [
         (0x09, 366_435_855, 3_137_425_300, 1_573_830_016_444_223_380_i128),
         (0x94, 384_235, 3_624_344_457, 1_573_830_016_444_222_450),
@@ -426,7 +426,7 @@ fn t15_numbers_are_exact_or_refused() {
 
 #[test]
 fn t15_seconds_with_unpadded_nanoseconds() {
-    // Case B45: 1757339202.26146628 means .026146628; the next stamps are .031426628 and .1e0 s later.
+    // As reported by a user: 1757339202.26146628 means .026146628; the next stamps are .031426628 and .1e0 s later.
     let file = capture("t_s\n1757339202.26146628\n1757339202.31426628\n1757339202.126146628\n1757339203.5\n");
     assert_eq!(file.origin, 1_757_339_202_026_146_628);
     assert_eq!(times(&file), [0, 5_280_000, 100_000_000, 973_853_377]);

@@ -420,7 +420,7 @@ fn stamps(
 }
 
 /// Seconds and nanoseconds printed as `%d.%d`: the number of digits varies, none begins with 0, and the times only
-/// go forward when they are read so (field reports, case B45).
+/// go forward when they are read so.
 fn is_unpadded(table: &[Row], unit: TimeUnit) -> bool {
     let times = || table.iter().filter_map(|row| row.time);
     let is_bare = |time: Decimal| {

@@ -235,7 +235,7 @@ pub(crate) struct Assembly {
 }
 
 /// A zero stamp that opens a capture begins a time of its own if the next stamp follows within this; otherwise it
-/// is a missing one (0.000000000 means missing: field reports, trap T11).
+/// is a missing one (0.000000000 means missing).
 const ZERO_IS_A_START_WITHIN: Span = Span::from_ns(3_600_000_000_000);
 
 impl Assembly {
@@ -277,7 +277,7 @@ impl Assembly {
         }
     }
 
-    /// Leaves out the file's last line, which ends inside (field reports, trap T7).
+    /// Leaves out the file's last line, which ends inside.
     pub(crate) fn cut_off_line(&mut self, line: u64) {
         self.leave_out(reason::CUT_OFF);
         self.note(format!("the file ends inside line {line}; the lines before are used"));
@@ -333,7 +333,7 @@ impl Assembly {
         format!("left out: {}", parts.join(", "))
     }
 
-    /// Frames out of order are kept and told (field reports, trap T8).
+    /// Frames out of order are kept and told.
     fn note_order(&mut self, unit: Unit) {
         let steps = || self.frames.windows(2).map(|pair| i128::from(pair[1].at) - i128::from(pair[0].at));
         let back = steps().filter(|step| *step < 0).count();

@@ -31,7 +31,7 @@ pub(super) fn is_magic(magic: [u8; 4]) -> bool {
 }
 
 /// The frame with FCS from its original length in the capture: NICs strip the FCS, and frames that are sent are
-/// captured before they are padded (field reports, trap T9).
+/// captured before they are padded.
 pub(super) fn frame_size(original: u32, fcs_in_it: u32) -> u32 {
     original.saturating_add(FCS.saturating_sub(fcs_in_it)).max(SHORTEST)
 }
@@ -81,7 +81,7 @@ pub(super) enum End {
     Zeros { offset: usize },
 }
 
-/// Whole records are kept, and the rest is told (field reports, trap T7).
+/// Whole records are kept, and the rest is told.
 pub(super) fn note_end(end: &End, assembly: &mut Assembly) {
     match *end {
         End::Whole => {}
@@ -161,7 +161,7 @@ fn ethernet_fcs(header: &PcapHeader) -> Option<u32> {
 }
 
 /// Fractions of a second in the unit of the records: what the magic says, unless the records contradict it
-/// (nanoseconds under the microsecond magic: field reports, case B43).
+/// (nanoseconds under the microsecond magic).
 fn fractions(header: &PcapHeader, records: &[Record], assembly: &mut Assembly) -> Result<u32, Fault> {
     let beyond = |limit| records.iter().filter(move |record| record.fraction >= limit);
     let limit = if header.is_nanosecond_precision() { NANOSECONDS } else { MICROSECONDS };
