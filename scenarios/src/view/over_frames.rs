@@ -72,7 +72,10 @@ pub fn series(plot: &SeriesPlot<'_>) -> String {
             area.message("no frames")?;
         }
         match per_column {
-            1 => area.dots(columns.iter().map(|c| (c.left, c.low)), colour::BLUE, 1.5)?,
+            1 => {
+                let radius = if columns.len() > 400 { 1.5 } else { 2.2 };
+                area.dots(columns.iter().map(|c| (c.left, c.low)), colour::BLUE, radius)?
+            }
             _ => draw_band(area, &columns)?,
         }
         draw_triangles(area, &outside, (from, to))?;

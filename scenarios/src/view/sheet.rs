@@ -38,6 +38,8 @@ const RIGHT: f64 = 34.0;
 const BELOW_AXIS: f64 = 44.0;
 
 const TITLE: f64 = 17.0;
+/// How much wider bold characters are.
+const BOLD: f64 = 1.12;
 const SUBTITLE: f64 = 13.0;
 pub(super) const LABEL: f64 = 12.0;
 const NOTE: f64 = 11.5;
@@ -153,7 +155,7 @@ impl Sheet<'_> {
 
     fn layout(&self) -> Layout {
         let room = WIDTH - 2.0 * SIDE;
-        let title = wrap(self.title, TITLE, room);
+        let title = wrap(self.title, TITLE * BOLD, room);
         let subtitle = wrap(self.subtitle, SUBTITLE, room);
         let legend = legend_places(&self.legend, room);
         let notes: Vec<String> = self.notes.iter().flat_map(|note| wrap(note, NOTE, room)).collect();
@@ -334,11 +336,11 @@ impl Plot<'_, '_> {
         self.chart.draw_series(points.into_iter().map(dot)).map(|_| ())
     }
 
-    /// Words in the middle of an area that has no data.
+    /// Words in an area that has no data, beside any lines through its middle.
     pub(super) fn message(&mut self, text: &str) -> Drawn {
-        let middle = ((self.x.from + self.x.to) / 2.0, (self.y.from + self.y.to) / 2.0);
-        let style = text_style(SUBTITLE, colour::MUTED, false).pos(Pos::new(HPos::Center, VPos::Center));
-        self.chart.draw_series([Text::new(text.to_owned(), middle, style)]).map(|_| ())
+        let corner = (self.x.from + 12.0 * self.scale.0, self.y.to - 12.0 * self.scale.1);
+        let style = text_style(SUBTITLE, colour::MUTED, false).pos(Pos::new(HPos::Left, VPos::Top));
+        self.chart.draw_series([Text::new(text.to_owned(), corner, style)]).map(|_| ())
     }
 }
 

@@ -142,6 +142,6 @@ mod tests {
         assert_eq!(wrap("one two three", 10.0, 50.0), ["one two", "three"]);
         assert_eq!(wrap(&"x".repeat(25), 10.0, 64.5), ["x".repeat(10), "x".repeat(10), "x".repeat(5)]);
         assert!(wrap("  ", 10.0, 60.0).is_empty());
-        assert_eq!(elide("a-very-long-name.pcapng", 11), "a-ver…apng");
+        assert_eq!(elide("a-very-long-name.pcapng", 11), "a-ver…capng");
     }
 }

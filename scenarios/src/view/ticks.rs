@@ -2,6 +2,9 @@
 
 use super::text::{grouped, width};
 
+/// From here on (11 days in nanoseconds) digits would crowd the plot out, and ticks are written with a power of ten.
+const WORDY: f64 = 1e15;
+
 /// An axis: what stands at it, its ends and its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
@@ -67,7 +70,10 @@ fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
         size = size.next();
         multiples = size.multiples(from, to);
     }
-    multiples.into_iter().map(|k| size.times(k)).map(|value| (value, grouped(value, size.decimals()))).collect()
+    let text = |value: f64| {
+        if value.abs() < WORDY { grouped(value, size.decimals()) } else { format!("{value:.3e}").replace('-', "−") }
+    };
+    multiples.into_iter().map(|k| size.times(k)).map(|value| (value, text(value))).collect()
 }
 
 /// `digit` · 10^`power`, digit being 1, 2 or 5.
@@ -107,7 +113,8 @@ impl Step {
         let first = (from / size - 1e-9).ceil();
         let last = (to / size + 1e-9).floor();
         // A step that floating point cannot add gives no ticks rather than many equal ones.
-        if !(first.abs().max(last.abs()) < 1e15) || last < first {
+        let distinct = first.abs() < 1e15 && last.abs() < 1e15;
+        if !distinct || last < first {
             return Vec::new();
         }
         (0..=((last - first) as usize).min(1_000)).map(|k| first + k as f64).collect()

@@ -1,0 +1,1 @@
+//! Speed and memory of nicsim, measured as ratios within one run: `cargo bench -p nicsim-benches --bench speed`.
