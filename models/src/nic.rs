@@ -257,7 +257,7 @@ impl Nic {
 
     fn re_evaluate_heads(&mut self, now: SimTime) {
         for queue in 0..self.queues.len() {
-            if self.queues[queue].fetched > 0 && self.heads.get(queue) > now {
+            if self.queues[queue].fetched > 0 && self.heads.get(queue) >= now {
                 self.let_go(queue, now);
             }
         }
@@ -347,7 +347,7 @@ impl Nic {
             Some(readout) if sender.tx_stamps => Some(readout.request(now)),
             _ => None,
         };
-        let fetch_at = (now + sender.fetch.sample(number, size)).max(queue.last_fetch_at);
+        let fetch_at = (now + sender.fetch.sample(number, size)).max(now).max(queue.last_fetch_at);
         queue.last_fetch_at = fetch_at;
         let record = FrameRecord {
             id: FrameId { port: self.port, stream: stream as u16, number },

@@ -78,7 +78,7 @@ impl Port {
             self.submit(slot - FIRST_SUBMIT, now);
         } else {
             self.nic.change_clock(now);
-            self.clock_changed();
+            self.clock_changed(now);
         }
     }
 
@@ -112,11 +112,12 @@ impl Port {
         }
     }
 
-    fn clock_changed(&mut self) {
+    fn clock_changed(&mut self, now: SimTime) {
         self.agenda.set(CLOCK, self.nic.clock_change_at());
         for stream in 0..self.nic.streams() {
             if !self.blocked[self.nic.queue_of(stream)].contains(&stream) {
-                self.refresh_submit(stream);
+                let due = self.nic.submit_due_at(stream).max(now);
+                self.agenda.set(FIRST_SUBMIT + stream, due);
             }
         }
         self.agenda.set(self.transmit, self.nic.transmit_due_at());
@@ -153,7 +154,7 @@ impl Port {
     /// [`PhcError`] when the clock refuses.
     pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
         self.nic.adjust_clock(action, now)?;
-        self.clock_changed();
+        self.clock_changed(now);
         Ok(())
     }
 

@@ -47,7 +47,7 @@ impl Reference {
         let mut reference =
             Self { nic, heap: BinaryHeap::new(), submits: vec![0; streams], clock: 0, blocked: vec![false; streams] };
         reference.plan_clock();
-        (0..streams).for_each(|stream| reference.plan_submit(stream));
+        (0..streams).for_each(|stream| reference.plan_submit(stream, SimTime::ZERO));
         reference
     }
 
@@ -62,9 +62,9 @@ impl Reference {
         self.push(self.nic.clock_change_at(), Event::Clock, self.clock);
     }
 
-    fn plan_submit(&mut self, stream: usize) {
+    fn plan_submit(&mut self, stream: usize, now: SimTime) {
         self.submits[stream] += 1;
-        let due = self.nic.submit_due_at(stream);
+        let due = self.nic.submit_due_at(stream).max(now);
         self.push(due, Event::Submit(stream), self.submits[stream]);
     }
 
@@ -113,7 +113,7 @@ impl Reference {
             Event::Submit(stream) if self.nic.has_room(stream) => {
                 self.nic.submit(stream, now);
                 self.plan_fetch(self.nic.queue_of(stream));
-                self.plan_submit(stream);
+                self.plan_submit(stream, now);
             }
             Event::Submit(stream) => {
                 self.blocked[stream] = true;
@@ -168,7 +168,7 @@ impl Reference {
         self.plan_clock();
         for stream in 0..self.submits.len() {
             if !self.blocked[stream] {
-                self.plan_submit(stream);
+                self.plan_submit(stream, now);
             }
         }
         for queue in 0..self.nic.queues() {

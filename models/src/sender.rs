@@ -110,14 +110,6 @@ impl Sender {
         })
     }
 
-    /// When the next frame starts.
-    pub fn next_at(&mut self) -> SimTime {
-        match self.next_start() {
-            Some((_, start)) => self.oscillator.when(start),
-            None => SimTime::NEVER,
-        }
-    }
-
     /// The stream whose frame is next, and its start: the earliest due, the first of several.
     fn next_start(&self) -> Option<(usize, ClockTime<Fpga>)> {
         let waiting = self.lanes.iter().enumerate().filter(|(_, lane)| lane.next < lane.frames);

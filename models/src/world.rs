@@ -180,6 +180,8 @@ struct Events {
 pub struct World {
     port: Option<Kernel>,
     sender: Option<Sender>,
+    /// The sender's next frame, which nothing can influence any more; it counts when it arrives.
+    arriving: Option<Departure>,
     observer: Option<Observer>,
     link_delay: Span,
     /// Streams of the NIC, and of all: frame k of stream s is number k · all + s on the line.
@@ -220,6 +222,7 @@ impl World {
         Ok(Self {
             port,
             sender: sender.transpose()?,
+            arriving: None,
             observer: observer.transpose()?,
             link_delay: setup.link_delay,
             nic_streams: nic_streams as u64,
@@ -241,7 +244,8 @@ impl World {
 
     /// The earliest pending instant, or never. With events enabled, stamps that software is about to have count.
     pub fn next_at(&mut self) -> SimTime {
-        let stamp = self.events.stamps.front().map_or(SimTime::NEVER, Event::at);
+        let front = |queue: &VecDeque<Event>| queue.front().map_or(SimTime::NEVER, Event::at);
+        let stamp = front(&self.events.stamps).min(front(&self.events.happened));
         self.port_next_at().min(self.sender_next_at()).min(stamp)
     }
 
@@ -256,7 +260,10 @@ impl World {
     }
 
     fn sender_next_at(&mut self) -> SimTime {
-        self.sender.as_mut().map_or(SimTime::NEVER, Sender::next_at)
+        if self.arriving.is_none() {
+            self.arriving = self.sender.as_mut().and_then(Sender::send);
+        }
+        self.arriving.map_or(SimTime::NEVER, |departure| departure.at + self.link_delay)
     }
 
     /// Does all before `until`, and at `until` what precedes submits (clock changes). Afterwards the present is
@@ -309,7 +316,7 @@ impl World {
     }
 
     fn step_sender(&mut self, sink: &mut impl Sink<FrameRecord>) {
-        let Some(departure) = self.sender.as_mut().and_then(Sender::send) else {
+        let Some(departure) = self.arriving.take() else {
             return;
         };
         let arrived_at = departure.at + self.link_delay;
