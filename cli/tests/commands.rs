@@ -1,4 +1,5 @@
 //! The program as its users meet it: what it prints, what it writes, and how it refuses.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,4 +1,5 @@
 //! The judgements themselves: published figures with the default seed, and the recorded captures.
+#![allow(clippy::print_stdout, reason = "the verdicts of a failing test are what its reader needs")]
 
 use nicsim_validate::verdict::{Outcome, Verdict};
 use nicsim_validate::{published, recorded};
