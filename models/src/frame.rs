@@ -62,7 +62,7 @@ pub struct FrameRecord {
     pub direction: Direction,
     /// Queue that it went through.
     pub queue: u16,
-    /// Frame with FCS [octets].
+    /// Frame with FCS \[octets\].
     pub size: u32,
     /// Launch time that the application asked for [PHC ns].
     pub launch_ns: Option<u64>,
@@ -72,7 +72,7 @@ pub struct FrameRecord {
     pub submitted_at: SimTime,
     /// Descriptor fetched by the NIC.
     pub fetched_at: SimTime,
-    /// PHC that the NIC compared the launch time with [ns].
+    /// PHC that the NIC compared the launch time with \[ns\].
     pub compared_ns: u64,
     /// What the NIC made of the launch time.
     pub decision: Decision,

@@ -15,7 +15,7 @@ pub struct LaunchParameters {
     pub time: Field,
     /// Where the index of the transmit descriptor stands in it.
     pub index: Field,
-    /// A launch time this far ahead, or further, counts as past [ns].
+    /// A launch time this far ahead, or further, counts as past \[ns\].
     pub window_ns: u64,
     /// A field of 0 means that no launch time was given.
     pub zero_is_unset: bool,

@@ -12,7 +12,7 @@
 //! | observer | [`observer`] | the cable |
 //! | the other end | [`sender`] | its own schedule and clock |
 //!
-//! [`nic`] puts the stages of one port together, [`port`] orders them (and [`reference`] does so again, slowly),
+//! [`nic`] puts the stages of one port together, [`port`] orders them (and [`mod@reference`] does so again, slowly),
 //! [`world`] holds everything and is what others call. Numbers live in `nics/*.toml` and `instruments/*.toml`
 //! ([`spec`], [`registry`]).
 

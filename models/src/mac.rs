@@ -9,11 +9,11 @@ use nicsim_core::quantity::{Kind, QuantityError};
 use nicsim_core::time::{ClockTime, Domain, SimTime, Span};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Preamble (7), start-of-frame delimiter (1) and inter-frame gap (12) [octets] (IEEE 802.3 clauses 3 and 4.4.2).
+/// Preamble (7), start-of-frame delimiter (1) and inter-frame gap (12) \[octets\] (IEEE 802.3 clauses 3 and 4.4.2).
 pub const OVERHEAD: u32 = 20;
-/// Shortest frame with FCS [octets] (IEEE 802.3 clause 4.4.2, minFrameSize).
+/// Shortest frame with FCS \[octets\] (IEEE 802.3 clause 4.4.2, minFrameSize).
 pub const MIN_FRAME: u32 = 64;
-/// Longest frame with FCS that is accepted [octets]: a 9,000-octet payload, header, VLAN tag and FCS.
+/// Longest frame with FCS that is accepted \[octets\]: a 9,000-octet payload, header, VLAN tag and FCS.
 pub const MAX_FRAME: u32 = 9_022;
 
 const BIT_RATE: Kind = Kind {

@@ -46,7 +46,7 @@ pub struct NicSetup {
     pub speed: Speed,
     /// Transmit descriptors per queue.
     pub ring_len: u32,
-    /// What the PHC reads at the scenario's start [ns].
+    /// What the PHC reads at the scenario's start \[ns\].
     pub phc_start_ns: u64,
     /// The card's oscillator.
     pub oscillator: OscillatorSpec,
@@ -205,7 +205,7 @@ impl Nic {
         self.malicious_driver_events
     }
 
-    /// The PHC as software reads it at `now` [ns].
+    /// The PHC as software reads it at `now` \[ns\].
     pub fn read_phc(&self, now: SimTime) -> u64 {
         self.phc.register(self.oscillator.map().at(now)).ns
     }

@@ -46,9 +46,9 @@ pub enum PhcError {
     /// Beyond the adjustment range.
     #[error("an adjustment of {asked} ppb is beyond this clock's ±{max} ppb")]
     OutOfRange {
-        /// What was asked [ppb].
+        /// What was asked \[ppb\].
         asked: i64,
-        /// The range [ppb].
+        /// The range \[ppb\].
         max: u32,
     },
 }
@@ -60,7 +60,7 @@ pub struct PhcParameters {
     pub tick: Period,
     /// Nominal increment per tick [2^-32 ns].
     pub increment: u64,
-    /// Largest adjustment [ppb].
+    /// Largest adjustment \[ppb\].
     pub max_adj_ppb: u32,
 }
 

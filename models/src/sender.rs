@@ -45,7 +45,7 @@ pub struct Departure {
     pub stream: usize,
     /// Number in the stream.
     pub number: u64,
-    /// Frame with FCS [octets].
+    /// Frame with FCS \[octets\].
     pub size: u32,
     /// Start of frame on the line.
     pub at: SimTime,

@@ -39,7 +39,7 @@ pub struct StreamSetup {
     pub name: String,
     /// Number of frames.
     pub frames: u64,
-    /// Frame with FCS [octets].
+    /// Frame with FCS \[octets\].
     pub size: u32,
     /// Transmit queue.
     pub queue: u16,

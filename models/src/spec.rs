@@ -114,7 +114,7 @@ pub struct PhcSpec {
     pub tick: Param<Period>,
     /// Nominal increment per tick [2^-32 ns].
     pub increment: Param<u64>,
-    /// Largest frequency adjustment [ppb].
+    /// Largest frequency adjustment \[ppb\].
     pub max_adj: Param<u32>,
     /// How often the driver caches its reading.
     pub cache_refresh: Param<Period>,

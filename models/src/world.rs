@@ -369,7 +369,7 @@ impl World {
         std::iter::from_fn(move || self.events.next(now))
     }
 
-    /// What a clock's register reads at the present [ns].
+    /// What a clock's register reads at the present \[ns\].
     ///
     /// # Errors
     /// [`ClockError::NoClock`].

@@ -30,7 +30,7 @@ const PERIOD: i64 = 1 << 17;
 
 const INTERVAL: i64 = 100_000;
 const FETCH: i64 = 1_000;
-/// Back to back, 64 octets at 10 Gb/s [ps].
+/// Back to back, 64 octets at 10 Gb/s \[ps\].
 const WIRE_PS: i64 = 67_200;
 
 fn shift(second: i64) -> i64 {
@@ -40,7 +40,7 @@ fn shift(second: i64) -> i64 {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
-    /// Launch error [ns], before the floor to 128 ns.
+    /// Launch error \[ns\], before the floor to 128 ns.
     Held(i64),
     AtOnce,
 }
@@ -58,7 +58,7 @@ fn fate(second: i64, lead: i64) -> Option<Fate> {
     Some(Fate::Held(if shift + lead < TURN { shift } else { shift - TURN }))
 }
 
-/// When a frame with this launch time starts, relative to it [ns], if nothing is in its way.
+/// When a frame with this launch time starts, relative to it \[ns\], if nothing is in its way.
 fn error(fate: Fate, lead: i64) -> i64 {
     match fate {
         Fate::Held(error) => error,

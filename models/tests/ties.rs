@@ -35,7 +35,7 @@ fn starts(records: &[FrameRecord]) -> Vec<(u16, i64)> {
     records.iter().map(|record| (record.id.stream, record.started_at.as_ps())).collect()
 }
 
-/// Hands in frames of external streams, each at its instant [ns], and answers the records of both kernels.
+/// Hands in frames of external streams, each at its instant \[ns\], and answers the records of both kernels.
 fn hand_in(setup: &WorldSetup, frames: &[(i64, usize)]) -> Vec<FrameRecord> {
     let run = |kernel| {
         let mut world = World::new(&with_kernel(setup, kernel)).unwrap();

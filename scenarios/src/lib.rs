@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`library`] | the built-in scenarios, one file each under `files/` |
-//! | [`file`] | a scenario as it was written; `--set` |
+//! | [`mod@file`] | a scenario as it was written; `--set` |
 //! | [`scenario`] | the same resolved and checked |
 //! | [`metric`] | the one list of metrics |
 //! | [`run`] | a run and what is kept of it |

@@ -30,7 +30,7 @@ enum Reading {
     Interval(fn(&FrameRecord) -> Option<u64>),
     /// The same, modulo 2^32 (a 32-bit counter).
     WrappedInterval(fn(&FrameRecord) -> Option<u32>),
-    /// Observer minus stamp, from the first frame's on [ps]; the counter is unwrapped.
+    /// Observer minus stamp, from the first frame's on \[ps\]; the counter is unwrapped.
     StampVsObserver,
 }
 
@@ -192,7 +192,7 @@ impl Turns {
         Self { tick: tick.unwrap_or(NANOSECOND), count: 0, ticks: 0, first: None }
     }
 
-    /// count · tick − stamp − the same of the first frame [ps].
+    /// count · tick − stamp − the same of the first frame \[ps\].
     fn difference(&mut self, count: u32, stamp_ns: u64) -> i64 {
         if self.first.is_none() {
             self.count = count;

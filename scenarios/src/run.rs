@@ -59,7 +59,7 @@ pub struct StampPoint {
     pub frame: u64,
     /// Transmit stamp as read [PHC ns].
     pub stamp_ns: u64,
-    /// Observer minus stamp, from the first frame on [ps].
+    /// Observer minus stamp, from the first frame on \[ps\].
     pub apparent_delay_ps: i64,
 }
 

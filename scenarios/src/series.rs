@@ -10,7 +10,7 @@ pub struct Series {
     pub metric: String,
     /// Frames per column.
     pub per_column: u64,
-    /// Smallest and largest value of each column [ns]; `None` where it has none.
+    /// Smallest and largest value of each column \[ns\]; `None` where it has none.
     pub columns: Vec<Option<(f64, f64)>>,
 }
 
@@ -21,7 +21,7 @@ impl Series {
         Self { metric: metric.to_owned(), per_column, columns: vec![None; frames.div_ceil(per_column) as usize] }
     }
 
-    /// Takes the value of a frame [ns].
+    /// Takes the value of a frame \[ns\].
     pub fn take(&mut self, frame: u64, value: f64) {
         if let Some(column) = self.columns.get_mut((frame / self.per_column) as usize) {
             let (low, high) = column.unwrap_or((value, value));

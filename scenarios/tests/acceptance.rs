@@ -33,15 +33,15 @@ const MOST_1518B_RANGE: usize = 15;
 
 // ---- scheduled transmission: `observed_interval` ----
 
-/// Standard deviation at 100 us, 64 B [ns] (E830 paper, Figure 2; feasibility: ± 0.15).
+/// Standard deviation at 100 us, 64 B \[ns\] (E830 paper, Figure 2; feasibility: ± 0.15).
 const STD_64B_100US: RangeInclusive<f64> = 62.5..=64.5;
-/// At 99,968 and 100,096 ns [ns] (E830 paper, Figures 3 and 4).
+/// At 99,968 and 100,096 ns \[ns\] (E830 paper, Figures 3 and 4).
 const STD_64B_MULTIPLES: RangeInclusive<f64> = 28.0..=34.0;
-/// At 100,096 ns [ns] (E830 paper: 28.6; feasibility: ± 0.25).
+/// At 100,096 ns \[ns\] (E830 paper: 28.6; feasibility: ± 0.25).
 const STD_64B_100096: RangeInclusive<f64> = 27.8..=29.4;
-/// p99.5 − p0.5 at 99,968 ns [ns] (E830 paper, Figure 3; feasibility: whole ticks from 172.8 to 198.4).
+/// p99.5 − p0.5 at 99,968 ns \[ns\] (E830 paper, Figure 3; feasibility: whole ticks from 172.8 to 198.4).
 const WIDTH_64B_99968: RangeInclusive<f64> = 172.0..=200.0;
-/// p99.5 − p0.5 at 100,096 ns [ns] (E830 paper, Figure 4; feasibility: whole ticks from 172.8 to 192.0).
+/// p99.5 − p0.5 at 100,096 ns \[ns\] (E830 paper, Figure 4; feasibility: whole ticks from 172.8 to 192.0).
 const WIDTH_64B_100096: RangeInclusive<f64> = 165.0..=193.0;
 /// Peaks of the histogram of 6.4 ns bins at 99,968 ns, from the target [ticks] (E830 paper, Figure 3).
 const PEAKS_99968: [RangeInclusive<f64>; 2] = [-5.0..=-1.0, 5.0..=9.0];
@@ -54,55 +54,55 @@ const PEAK_HEIGHT: f64 = 0.2;
 const VALLEY: f64 = 0.8;
 /// Mean − target [ns]: the capture runs 7.55 ppm fast of 100 us (E830 paper, section III).
 const MEAN_64B: RangeInclusive<f64> = 0.7..=0.8;
-/// Largest − smallest interval, 64 B [ns] (E830 paper, Table III; feasibility: the late tail ends at 350 ns).
+/// Largest − smallest interval, 64 B \[ns\] (E830 paper, Table III; feasibility: the late tail ends at 350 ns).
 const RANGE_64B: RangeInclusive<f64> = 400.0..=850.0;
 /// Autocorrelation of successive intervals: −0.5 for independent releases, less for a poll that walks (feasibility:
 /// −0.35, −0.38 and −0.42, each ± 0.003).
 const LAG1_64B: RangeInclusive<f64> = -0.55..=-0.3;
-/// Standard deviation, 1518 B, all three intervals [ns] (E830 paper, Figures 5 to 7; feasibility: 76.7 to 101).
+/// Standard deviation, 1518 B, all three intervals \[ns\] (E830 paper, Figures 5 to 7; feasibility: 76.7 to 101).
 const STD_1518B: RangeInclusive<f64> = 77.0..=101.0;
-/// Largest − smallest interval, 1518 B [ns] (E830 paper, Table III).
+/// Largest − smallest interval, 1518 B \[ns\] (E830 paper, Table III).
 const RANGE_1518B: RangeInclusive<f64> = 2_800.0..=4_600.0;
 /// Share of the intervals within ± 300 ns of the target, 1518 B (E830 paper, section IV; feasibility: 0.9939 to 0.9964).
 const WITHIN_300NS_1518B: RangeInclusive<f64> = 0.985..=0.998;
-/// Standard deviation of `tx_stamp_interval` minus that of `observed_interval` [ns] (E830 paper: the stamps show what the
+/// Standard deviation of `tx_stamp_interval` minus that of `observed_interval` \[ns\] (E830 paper: the stamps show what the
 /// capture shows; feasibility: 0.08 at most).
 const STAMPED_MINUS_OBSERVED_STD: RangeInclusive<f64> = -2.0..=2.0;
 
 // ---- receive stamps: `rx_stamp_interval` ----
 
-/// Largest − smallest interval, 64 B and 1518 B, default seed [ns] (E830 paper, Tables I and II).
+/// Largest − smallest interval, 64 B and 1518 B, default seed \[ns\] (E830 paper, Tables I and II).
 const RX_RANGE: [f64; 2] = [4.0, 6.0];
-/// With other seeds, this much more or less [ns] (feasibility: 4 and 6 in all of a hundred).
+/// With other seeds, this much more or less \[ns\] (feasibility: 4 and 6 in all of a hundred).
 const RX_RANGE_OTHERS: f64 = 1.0;
-/// Whole 6.4 ns clocks of the crafter [ns] (E830 paper, section III), and how far the mean may be off without its
+/// Whole 6.4 ns clocks of the crafter \[ns\] (E830 paper, section III), and how far the mean may be off without its
 /// clock's offset (feasibility: 1e-4).
 const RX_MEAN: [f64; 2] = [70.4, 1_235.2];
 const RX_MEAN_OFF: f64 = 0.01;
-/// How fast the FPGA runs by the card [ppm] (E830 paper, section III).
+/// How fast the FPGA runs by the card \[ppm\] (E830 paper, section III).
 const FPGA_OFFSET_PPM: f64 = 7.55;
 
 // ---- transmit stamps over the capture ----
 
-/// Residual range of the straight line at 10 us, default seed and others [ns] (E830 paper, Figure 1: 9.5; feasibility:
+/// Residual range of the straight line at 10 us, default seed and others \[ns\] (E830 paper, Figure 1: 9.5; feasibility:
 /// 9.6 ± 0.3, so 0.9 for other seeds).
 const LINEAR_10US: RangeInclusive<f64> = 8.9..=10.1;
 const LINEAR_10US_OTHERS: RangeInclusive<f64> = 8.6..=10.4;
 /// The same of the isotonic fit (E830 paper: 4.6; feasibility: 4.4 ± 0.25).
 const ISOTONIC_10US: RangeInclusive<f64> = 4.0..=5.2;
 const ISOTONIC_10US_OTHERS: RangeInclusive<f64> = 3.9..=5.3;
-/// Slope [ppb] (E830 paper: 7.55 ppm; feasibility: ± 0.3 ppb).
+/// Slope \[ppb\] (E830 paper: 7.55 ppm; feasibility: ± 0.3 ppb).
 const DRIFT: RangeInclusive<f64> = 7_500.0..=7_600.0;
-/// At 100 us and 1 ms the straight line's residuals are those of 10 us within this [ns] (E830 paper, Figure 1).
+/// At 100 us and 1 ms the straight line's residuals are those of 10 us within this \[ns\] (E830 paper, Figure 1).
 const LINEAR_FROM_10US: RangeInclusive<f64> = -1.0..=1.0;
-/// Isotonic residuals at 100 us [ns] (E830 paper; feasibility: 4.0 ± 0.3, so the bound is 3.4 to 5.3).
+/// Isotonic residuals at 100 us \[ns\] (E830 paper; feasibility: 4.0 ± 0.3, so the bound is 3.4 to 5.3).
 const ISOTONIC_100US: RangeInclusive<f64> = 3.4..=5.3;
 /// Stamps lost of 10,000 in the busy loop (E830 paper: 57; feasibility: 40 to 73).
 const LOST_BUSY: RangeInclusive<f64> = 37.0..=77.0;
 
 // ---- faults ----
 
-/// D(s) = s · STEP mod TURN: how much later than asked a launch of second s is planned [ns] (arithmetic: 15 · 2^26 −
+/// D(s) = s · STEP mod TURN: how much later than asked a launch of second s is planned \[ns\] (arithmetic: 15 · 2^26 −
 /// 10^9 = 6,632,960).
 const STEP: u64 = 6_632_960;
 const TURN: u64 = 1 << 26;
@@ -111,7 +111,7 @@ const UNIT: u64 = 128;
 const BOUNDARY_PLANNED: [u64; 2] = [6_732_928, 6_733_056];
 /// The longest observed interval [ns]: that with jitter and the capture's 7.55 ppm (feasibility: 6,732,992 to 6,733,062).
 const BOUNDARY_OBSERVED: RangeInclusive<f64> = 6_732_500.0..=6_733_600.0;
-/// All observed intervals of the repaired driver [ns] (feasibility: 100,339 ± 40 at most).
+/// All observed intervals of the repaired driver \[ns\] (feasibility: 100,339 ± 40 at most).
 const REPAIRED_OBSERVED: RangeInclusive<f64> = 99_000.0..=101_000.0;
 /// How far a start can be from its plan [ns]: a poll period, the normal part, the late tail's end, a block.
 const JITTER_NS: i64 = 70 + 6 * 6 + 350 + 7;

@@ -52,7 +52,7 @@ impl Period {
         if ps > 1 && (ps as i128) < Self::LIMIT { Some(Self { num: ps, den: 1 }) } else { None }
     }
 
-    /// Numerator [ps].
+    /// Numerator \[ps\].
     pub const fn num(self) -> i64 {
         self.num
     }
@@ -118,7 +118,7 @@ impl Serialize for Period {
 #[derive(Debug, Clone, Copy)]
 pub struct Grid {
     period: Period,
-    /// Position of tick 0 [ps].
+    /// Position of tick 0 \[ps\].
     phase: i64,
     /// floor(2^64 · den / num): an estimate of the index that exact products correct.
     reciprocal: u64,
@@ -137,7 +137,7 @@ impl Grid {
         self.period
     }
 
-    /// Index of the last tick at or before `position` [ps].
+    /// Index of the last tick at or before `position` \[ps\].
     pub fn floor_index(&self, position: i64) -> i64 {
         let from_phase = i128::from(position - self.phase);
         let scaled = from_phase * i128::from(self.period.den);
@@ -152,7 +152,7 @@ impl Grid {
         index as i64
     }
 
-    /// Index of the first tick at or after `position` [ps].
+    /// Index of the first tick at or after `position` \[ps\].
     pub fn ceil_index(&self, position: i64) -> i64 {
         let index = self.floor_index(position);
         let scaled = i128::from(position - self.phase) * i128::from(self.period.den);

@@ -417,7 +417,7 @@ mod tests {
         (mean, variance.sqrt())
     }
 
-    /// (expression, size, mean, standard deviation) [ps], each worked out by hand.
+    /// (expression, size, mean, standard deviation) \[ps\], each worked out by hand.
     const SHAPES: [(&str, u32, f64, f64); 12] = [
         (r#"{"constant":"1ns"}"#, 64, 1_000.0, 0.0),
         (r#"{"normal":"10ns"}"#, 64, 0.0, 10_000.0),

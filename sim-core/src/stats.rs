@@ -400,7 +400,7 @@ impl<'a> Quantiles<'a> {
         self.rank(self.position(per_ten_thousand).0)
     }
 
-    /// Linear interpolation between order statistics, as numpy's default (Hyndman and Fan's type 7) [ns].
+    /// Linear interpolation between order statistics, as numpy's default (Hyndman and Fan's type 7) \[ns\].
     fn at(&self, per_ten_thousand: u64) -> Option<f64> {
         let (rank, part) = self.position(per_ten_thousand);
         let (low, high) = (self.rank(rank), self.rank((rank + 1).min(self.recorder.sums.count - 1)));
@@ -409,7 +409,7 @@ impl<'a> Quantiles<'a> {
     }
 }
 
-/// What a report says of one quantity [ns]; `None` where there were no values.
+/// What a report says of one quantity \[ns\]; `None` where there were no values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each field is a figure of the name")]
 pub struct Summary {

@@ -56,7 +56,7 @@ impl Domain for True {
     const NAME: &'static str = "true time";
 }
 
-/// A length of time [ps], positive or negative.
+/// A length of time \[ps\], positive or negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(i64);
 

@@ -5,7 +5,7 @@ use nicsim_scenarios::run::{Outcome, StampPoint};
 
 use crate::fit::{self, Direction, Linear, Point};
 
-/// Both regressions with all their values, for plots [ns].
+/// Both regressions with all their values, for plots \[ns\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StampFits {
     /// The figures that a report prints.

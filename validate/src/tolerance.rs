@@ -61,7 +61,7 @@ fn stamp_std_difference(report: &Report) -> Option<f64> {
     Some(metric(report, "tx_stamp_interval")?.std_ns? - observed_std(report)?)
 }
 
-/// The interval that the scenario's name states [ns].
+/// The interval that the scenario's name states \[ns\].
 fn target(report: &Report) -> f64 {
     match report.scenario.name.rsplit('-').next() {
         Some("99968ns") => 99_968.0,
@@ -96,7 +96,7 @@ fn rx(report: &Report) -> Option<&Summary> {
     metric(report, "rx_stamp_interval")
 }
 
-/// The clock offset between the sender and the card, 7.55 ppm, taken out of a mean interval [ns].
+/// The clock offset between the sender and the card, 7.55 ppm, taken out of a mean interval \[ns\].
 fn without_offset(mean: f64) -> f64 {
     mean * (1.0 + 7.55e-6)
 }

@@ -17,7 +17,7 @@ pub use ice::{TimeRing, WrapRule};
 /// What real software can see when it writes a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct View {
-    /// The PHC as software reads it [ns].
+    /// The PHC as software reads it \[ns\].
     pub now_ns: u64,
     /// Index of the transmit ring's entry after the frame's last data descriptor, before any wrap rule.
     pub tail: u32,

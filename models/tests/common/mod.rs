@@ -172,7 +172,7 @@ pub(crate) enum Kind {
     BackToBack,
 }
 
-/// Times are multiples of this, so that without noise they often coincide [ns].
+/// Times are multiples of this, so that without noise they often coincide \[ns\].
 const QUANTUM: i64 = 64;
 
 fn kind() -> impl Strategy<Value = Kind> {

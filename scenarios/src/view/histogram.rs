@@ -44,7 +44,7 @@ pub struct HistogramPlot<'a> {
     pub subtitle: &'a str,
     /// What the horizontal axis shows, without its unit.
     pub quantity: &'a str,
-    /// Marked by a vertical line [ns].
+    /// Marked by a vertical line \[ns\].
     pub target_ns: Option<f64>,
     /// Drawn as bars.
     pub bars: Bars<'a>,
@@ -52,7 +52,7 @@ pub struct HistogramPlot<'a> {
     pub outline: Option<Bars<'a>>,
     /// Axis of the number of frames.
     pub scale: CountScale,
-    /// Ends of the horizontal axis [ns]; by default those of the body, with some room beside it.
+    /// Ends of the horizontal axis \[ns\]; by default those of the body, with some room beside it.
     pub range_ns: Option<(f64, f64)>,
 }
 

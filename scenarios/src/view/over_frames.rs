@@ -19,11 +19,11 @@ pub struct SeriesPlot<'a> {
     pub subtitle: &'a str,
     /// What the vertical axis shows, without its unit.
     pub quantity: &'a str,
-    /// Marked by a horizontal line [ns].
+    /// Marked by a horizontal line \[ns\].
     pub target_ns: Option<f64>,
     /// The values.
     pub series: &'a Series,
-    /// Ends of the vertical axis [ns]; by default all values, unless some lie so far out that the others would be a
+    /// Ends of the vertical axis \[ns\]; by default all values, unless some lie so far out that the others would be a
     /// line.
     pub range_ns: Option<(f64, f64)>,
 }

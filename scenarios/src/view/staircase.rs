@@ -5,7 +5,7 @@ use super::text::{count, frames, grouped};
 use super::ticks::{Axis, widened};
 use crate::run::StampPoint;
 
-/// Regressions of the apparent delay, one value for each point [ns].
+/// Regressions of the apparent delay, one value for each point \[ns\].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fits {
     /// Straight line.

@@ -96,7 +96,7 @@ impl TimeUnit {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }
 
-    /// The unit that a column's name ends in: `rx_ns`, `time (ns)`, `time [ns]`.
+    /// The unit that a column's name ends in: `rx_ns`, `time (ns)`, `time \[ns\]`.
     fn of_name(name: &str) -> Option<Self> {
         let bracketed = name.strip_suffix(')').or_else(|| name.strip_suffix(']'));
         let (_, symbol) = match bracketed {
