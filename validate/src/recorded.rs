@@ -190,3 +190,18 @@ fn base(recording: &Recording) -> Verdict {
         source: format!("recorded capture {}; simulated by {}{settings}", recording.capture, recording.scenario),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_scatter_too_much_judge_nothing() {
+        let recording = recordings().unwrap().remove(0);
+        let counts = |near: u64| Counts::from([(672_000, 9_000 - near), (680_000, near)]);
+        let outcome = |runs: &[Counts]| verdict(&recording, &counts(100), runs).verdict;
+        assert_eq!(outcome(&[counts(95), counts(105)]), Outcome::Pass);
+        assert_eq!(outcome(&[counts(1), counts(900)]), Outcome::Inconclusive);
+        assert_eq!(outcome(&[counts(300), counts(310)]), Outcome::Fail);
+    }
+}
