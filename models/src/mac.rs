@@ -80,18 +80,18 @@ impl Serialize for Speed {
 
 /// The first instant at or after `earliest` at which a frame may start: anywhere, or on the blocks of the
 /// line code, which the clock of domain `D` makes.
+#[inline]
 pub fn start_at<D: Domain>(earliest: SimTime, blocks: Option<&Grid>, clock: &ClockMap<D>) -> SimTime {
     match blocks {
         None => earliest,
         Some(blocks) => {
             let reading = clock.at(earliest).as_ps();
-            let last = blocks.floor_index(reading);
-            let instant_of = |block: i64| clock.when(ClockTime::from_ps(blocks.position(block)));
+            let (last, _) = blocks.floor(reading);
             // A fast clock skips readings: the block's own instant may read 1 ps more than the block.
-            if reading - blocks.position(last) <= 1 && instant_of(last) == earliest {
+            if reading - last <= 1 && clock.when(ClockTime::from_ps(last)) == earliest {
                 return earliest;
             }
-            instant_of(last + 1)
+            clock.when(ClockTime::from_ps(blocks.next(reading)))
         }
     }
 }

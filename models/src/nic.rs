@@ -11,7 +11,7 @@ use nicsim_core::rng::Key;
 use nicsim_core::time::{ClockTime, SimTime};
 
 use crate::driver::{self, Driver, TimeRing, View, WrapRule};
-use crate::frame::{FrameId, FrameRecord, Refused, Stamp, TxStamp};
+use crate::frame::{Direction, FrameId, FrameRecord, Refused, Stamp, TxStamp};
 use crate::launch::{self, Compare, Decision, LaunchParameters};
 use crate::mac::{self, Speed};
 use crate::observer::SetupError;
@@ -63,13 +63,30 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// A frame in a queue.
-#[derive(Debug, Clone, Copy, Default)]
+/// A frame in a queue: what is known of it until it takes the line, see [`FrameRecord`].
+#[derive(Debug, Clone, Copy)]
 struct Queued {
-    record: FrameRecord,
-    holds_register: bool,
+    stream: u16,
+    register: Register,
+    size: u32,
+    word: u32,
+    number: u64,
+    launch_ns: Option<u64>,
+    submitted_at: SimTime,
     /// When its fetch completes.
-    fetch_at: SimTime,
+    fetched_at: SimTime,
+    compared_ns: u64,
+    decision: Decision,
+    due_at: SimTime,
+    ready_at: SimTime,
+}
+
+/// A frame's transmit stamp register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Register {
+    NotRequested,
+    NoneFree,
+    Held,
 }
 
 #[derive(Debug, Clone)]
@@ -101,6 +118,7 @@ pub struct Nic {
     phc: Phc,
     oscillator: Oscillator<Osc>,
     driver: &'static dyn Driver,
+    wrap: WrapRule,
     launch: Option<LaunchParameters>,
     release: Option<Release>,
     speed: Speed,
@@ -157,6 +175,7 @@ impl Nic {
             port,
             oscillator: Oscillator::new(setup.oscillator),
             driver: setup.driver.driver,
+            wrap: setup.driver.driver.time_ring_wrap().unwrap_or(WrapRule::Plain),
             launch: spec.launch.as_ref().map(crate::spec::LaunchSpec::parameters),
             release,
             speed: setup.speed,
@@ -181,6 +200,7 @@ impl Nic {
     }
 
     /// Number of streams that the port sends.
+    #[inline]
     pub fn streams(&self) -> usize {
         self.streams.len()
     }
@@ -191,6 +211,7 @@ impl Nic {
     }
 
     /// Queue of a stream.
+    #[inline]
     pub fn queue_of(&self, stream: usize) -> usize {
         self.streams[stream].queue
     }
@@ -213,6 +234,7 @@ impl Nic {
     // ---- clock ----
 
     /// When the oscillator or the scenario changes the clock next.
+    #[inline]
     pub fn clock_change_at(&self) -> SimTime {
         let action = self.clock_actions.get(self.next_action).map_or(SimTime::NEVER, |action| action.0);
         action.min(self.oscillator.next_change())
@@ -266,16 +288,19 @@ impl Nic {
     // ---- submit ----
 
     /// When the next frame of `stream` reaches the driver, were its ring never full.
+    #[inline]
     pub fn submit_due_at(&mut self, stream: usize) -> SimTime {
         self.streams[stream].source.due_at(&self.phc, &self.oscillator)
     }
 
     /// Does the queue of `stream` have a free descriptor?
+    #[inline]
     pub fn has_room(&self, stream: usize) -> bool {
         !self.queues[self.streams[stream].queue].frames.is_full()
     }
 
     /// The next frame of `stream` is handed to the driver at `now`.
+    #[inline]
     pub fn submit(&mut self, stream: usize, now: SimTime) {
         let source = &self.streams[stream].source;
         let (launch_ns, size) = (source.launch_ns(), self.streams[stream].size);
@@ -308,6 +333,7 @@ impl Nic {
         Ok(id)
     }
 
+    #[inline]
     fn hand_in(&mut self, stream: usize, size: u32, launch_ns: Option<u64>, now: SimTime) -> Result<FrameId, Refused> {
         let result = self.write_descriptor(stream, size, launch_ns, now);
         let counts = &mut self.streams[stream].counts;
@@ -319,6 +345,7 @@ impl Nic {
     }
 
     /// The driver writes the frame's descriptors and rings the doorbell.
+    #[inline]
     fn write_descriptor(
         &mut self,
         stream: usize,
@@ -338,38 +365,42 @@ impl Nic {
             let view =
                 View { now_ns: self.phc.register(self.oscillator.map().at(now)).ns, tail, ring_len: self.ring_len };
             word = self.driver.encode_launch(&view, launch_ns).map_err(|_| Refused::Driver)?.word;
-            let posted =
-                queue.time_ring.as_mut().map(|ring| ring.post(self.driver.time_ring_wrap().unwrap_or(WrapRule::Plain)));
+            let posted = queue.time_ring.as_mut().map(|ring| ring.post(self.wrap));
             self.malicious_driver_events += u64::from(posted.is_some_and(|posted| posted.malicious_driver_event));
         }
         queue.tail = if tail == self.ring_len { 0 } else { tail };
-        let register = match &mut self.readout {
-            Some(readout) if sender.tx_stamps => Some(readout.request(now)),
-            _ => None,
+        let register = match self.readout.as_mut().filter(|_| sender.tx_stamps).map(|readout| readout.request(now)) {
+            Some(true) => Register::Held,
+            Some(false) => Register::NoneFree,
+            None => Register::NotRequested,
         };
-        let fetch_at = (now + sender.fetch.sample(number, size)).max(now).max(queue.last_fetch_at);
-        queue.last_fetch_at = fetch_at;
-        let record = FrameRecord {
-            id: FrameId { port: self.port, stream: stream as u16, number },
-            queue: queue_index as u16,
+        let fetched_at = (now + sender.fetch.sample(number, size)).max(now).max(queue.last_fetch_at);
+        queue.last_fetch_at = fetched_at;
+        let pushed = queue.frames.push(Queued {
+            stream: stream as u16,
+            register,
             size,
-            launch_ns,
             word,
+            number,
+            launch_ns,
             submitted_at: now,
-            tx_stamp: if register == Some(false) { TxStamp::NoRegister } else { TxStamp::NotRequested },
-            ..FrameRecord::default()
-        };
-        let pushed = queue.frames.push(Queued { record, holds_register: register == Some(true), fetch_at });
+            fetched_at,
+            compared_ns: 0,
+            decision: Decision::Unscheduled,
+            due_at: SimTime::ZERO,
+            ready_at: SimTime::ZERO,
+        });
         debug_assert!(pushed, "room was checked above");
-        Ok(record.id)
+        Ok(FrameId { port: self.port, stream: stream as u16, number })
     }
 
     // ---- fetch ----
 
     /// When the next fetch of `queue` completes.
+    #[inline]
     pub fn fetch_due_at(&self, queue: usize) -> SimTime {
         let queue = &self.queues[queue];
-        queue.frames.get(queue.fetched).map_or(SimTime::NEVER, |frame| frame.fetch_at)
+        queue.frames.get(queue.fetched).map_or(SimTime::NEVER, |frame| frame.fetched_at)
     }
 
     /// When the fetch of the frame that was queued last completes.
@@ -378,11 +409,10 @@ impl Nic {
     }
 
     /// The next frame of `queue` is on the chip at `now`.
+    #[inline]
     pub fn fetch(&mut self, queue: usize, now: SimTime) {
         let index = self.queues[queue].fetched;
-        if let Some(frame) = self.queues[queue].frames.get_mut(index) {
-            frame.record.fetched_at = now;
-        }
+        debug_assert!(self.fetch_due_at(queue) == now, "a fetch is done when it completes");
         if self.compares(Compare::Fetch) {
             self.compare(queue, index, now);
         }
@@ -392,25 +422,28 @@ impl Nic {
         }
     }
 
+    #[inline]
     fn compares(&self, when: Compare) -> bool {
         self.launch.as_ref().is_some_and(|launch| launch.compare == when)
     }
 
     /// The NIC compares a frame's launch-time field with its PHC.
+    #[inline]
     fn compare(&mut self, queue: usize, index: usize, now: SimTime) {
         let compared_ns = self.read_phc(now);
         let (Some(launch), Some(frame)) = (&self.launch, self.queues[queue].frames.get_mut(index)) else {
             return;
         };
-        if frame.record.launch_ns.is_some() {
-            frame.record.compared_ns = compared_ns;
-            frame.record.decision = launch::decode(launch, u64::from(frame.record.word), compared_ns);
+        if frame.launch_ns.is_some() {
+            frame.compared_ns = compared_ns;
+            frame.decision = launch::decode(launch, u64::from(frame.word), compared_ns);
         }
     }
 
     // ---- release ----
 
     /// A fetched frame reaches the head of its queue at `now`.
+    #[inline]
     fn reach_head(&mut self, queue: usize, now: SimTime) {
         if self.compares(Compare::Head) {
             self.compare(queue, 0, now);
@@ -419,26 +452,26 @@ impl Nic {
     }
 
     /// Works out when the head of `queue` is let go, not before `now`.
+    #[inline]
     fn let_go(&mut self, queue: usize, now: SimTime) {
         let Some(frame) = self.queues[queue].frames.get_mut(0) else {
             return;
         };
-        let record = &mut frame.record;
-        record.due_at = match (record.decision, &mut self.release) {
+        frame.due_at = match (frame.decision, &mut self.release) {
             (Decision::Held(ns), Some(release)) => {
                 let launch = self.phc.time_of(ns);
-                let stream = usize::from(record.id.stream);
-                release.at(launch, stream, record.id.number, record.size, &self.phc, &self.oscillator)
+                release.at(launch, usize::from(frame.stream), frame.number, frame.size, &self.phc, &self.oscillator)
             }
-            _ => record.fetched_at,
+            _ => frame.fetched_at,
         };
-        record.ready_at = record.due_at.max(now);
-        self.heads.set(queue, record.ready_at);
+        frame.ready_at = frame.due_at.max(now);
+        self.heads.set(queue, frame.ready_at);
     }
 
     // ---- transmit ----
 
     /// When the next frame can start: the earliest head, or the end of what is on the line.
+    #[inline]
     pub fn transmit_due_at(&self) -> SimTime {
         let (ready, _) = self.heads.first();
         if ready == SimTime::NEVER { ready } else { ready.max(self.free_at) }
@@ -455,47 +488,69 @@ impl Nic {
     }
 
     /// The queue whose head goes next: the one let go first, the lowest of several.
+    #[inline]
     pub fn next_queue(&self) -> usize {
         self.heads.first().1
     }
 
-    /// The head of `queue` takes the line at `now`; its record is complete but for what observers see.
-    pub fn transmit(&mut self, queue: usize, now: SimTime) -> Option<FrameRecord> {
-        let mut frame = self.queues[queue].frames.pop()?;
+    /// The head of `queue` takes the line at `now`; hands on its record, complete but for what observers see.
+    #[inline]
+    pub fn transmit(&mut self, queue: usize, now: SimTime, emit: &mut impl FnMut(&mut FrameRecord)) {
+        let Some(frame) = self.queues[queue].frames.pop() else {
+            return;
+        };
         self.queues[queue].fetched -= 1;
-        let start = mac::start_at(now, self.blocks.as_ref(), self.oscillator.map());
-        let osc = self.oscillator.map().at(start);
+        let started_at = mac::start_at(now, self.blocks.as_ref(), self.oscillator.map());
+        let osc = self.oscillator.map().at(started_at);
         // Octets are as long as the card's own oscillator makes them.
-        self.free_at = self.oscillator.map().when(osc + self.speed.wire_time(frame.record.size));
-        let record = &mut frame.record;
-        record.started_at = start;
-        record.late = matches!(record.decision, Decision::Held(_)) && now > record.due_at;
-        if let Some(launch_ns) = record.launch_ns {
-            record.launch_error = Some(self.phc.line().at(osc) - self.phc.time_of(launch_ns));
-        }
-        if frame.holds_register {
-            record.tx_stamp =
-                self.stamp(osc, usize::from(record.id.stream), record.id.number, record.size, self.free_at);
-        }
+        self.free_at = self.oscillator.map().when(osc + self.speed.wire_time(frame.size));
+        let tx_stamp = match frame.register {
+            Register::Held => self.stamp(&frame, osc),
+            Register::NoneFree => TxStamp::NoRegister,
+            Register::NotRequested => TxStamp::NotRequested,
+        };
         if self.queues[queue].fetched > 0 {
             self.reach_head(queue, now);
         } else {
             self.heads.set(queue, SimTime::NEVER);
         }
-        Some(frame.record)
+        emit(&mut FrameRecord {
+            id: FrameId { port: self.port, stream: frame.stream, number: frame.number },
+            direction: Direction::Sent,
+            queue: queue as u16,
+            size: frame.size,
+            launch_ns: frame.launch_ns,
+            word: frame.word,
+            submitted_at: frame.submitted_at,
+            fetched_at: frame.fetched_at,
+            compared_ns: frame.compared_ns,
+            decision: frame.decision,
+            due_at: frame.due_at,
+            ready_at: frame.ready_at,
+            started_at,
+            launch_error: frame.launch_ns.map(|launch_ns| self.phc.line().at(osc) - self.phc.time_of(launch_ns)),
+            late: matches!(frame.decision, Decision::Held(_)) && now > frame.due_at,
+            tx_stamp,
+            rx_stamp: None,
+            sent: None,
+            observed: None,
+        });
     }
 
-    /// Stamps a frame that starts when the oscillator reads `osc` and has left at `left_at`.
-    fn stamp(&mut self, osc: ClockTime<Osc>, stream: usize, number: u64, size: u32, left_at: SimTime) -> TxStamp {
-        let (Some(readout), Some(jitter)) = (&mut self.readout, &mut self.streams[stream].stamp) else {
+    /// Stamps a frame that starts when the oscillator reads `osc`; the line is free when it has left.
+    #[inline]
+    fn stamp(&mut self, frame: &Queued, osc: ClockTime<Osc>) -> TxStamp {
+        let jitter = &mut self.streams[usize::from(frame.stream)].stamp;
+        let (Some(readout), Some(jitter)) = (&mut self.readout, jitter) else {
             return TxStamp::NotRequested;
         };
-        let raw = stamp::capture(osc + jitter.sample(number, size), &self.phc);
-        let read_at = readout.captured(left_at);
+        let raw = stamp::capture(osc + jitter.sample(frame.number, frame.size), &self.phc);
+        let read_at = readout.captured(self.free_at);
         TxStamp::Read(self.as_read(raw, osc, read_at))
     }
 
     /// A stamp as the driver hands it on at `read_at`.
+    #[inline]
     fn as_read(&mut self, raw: RawStamp, osc: ClockTime<Osc>, read_at: SimTime) -> Stamp {
         let ns = stamp::extend(raw.ns(), self.cached.at(read_at, &self.phc, &self.oscillator));
         Stamp { raw, ns, read_at, error: self.phc.time_of(ns) - self.phc.line().at(osc) }

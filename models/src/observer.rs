@@ -87,6 +87,7 @@ impl Observer {
     }
 
     /// The record of frame `number` whose start passes at `now`; instants come in order.
+    #[inline]
     pub fn see(&mut self, number: u64, size: u32, now: SimTime) -> CaptureRecord {
         let reading = self.oscillator.map_at(now).at(now) + self.jitter.sample(number, size);
         let ticks = self.ticks.floor_index(reading.as_ps());

@@ -28,6 +28,8 @@ impl Domain for PhcTime {
     const NAME: &'static str = "the PHC";
 }
 
+/// PHC times further from the epoch are not told apart [ns].
+const FARTHEST: i128 = i64::MAX as i128 / 2 / 1_000;
 /// Sub-nanosecond bits of the counter.
 const SUB_NS_BITS: u32 = 32;
 
@@ -113,19 +115,24 @@ impl Phc {
     }
 
     /// PHC time `ns` as an instant; times beyond 53 days from the epoch saturate.
+    #[inline]
     pub fn time_of(&self, ns: u64) -> ClockTime<PhcTime> {
         let from_epoch = i128::from(ns) - i128::from(self.epoch_ns);
-        let limit = i128::from(i64::MAX / 2);
-        ClockTime::from_ps((from_epoch * 1_000).clamp(-limit, limit) as i64)
+        if (-FARTHEST..=FARTHEST).contains(&from_epoch) {
+            return ClockTime::from_ps(from_epoch as i64 * 1_000);
+        }
+        ClockTime::from_ps(if from_epoch < 0 { -(i64::MAX / 2) } else { i64::MAX / 2 })
     }
 
     /// The counter at the last tick at or before `now`.
+    #[inline]
     pub fn register(&self, now: ClockTime<Osc>) -> PhcRegister {
         let counter = self.counter(self.ticks.floor_index(now.as_ps()));
         PhcRegister { ns: self.epoch_ns.wrapping_add((counter >> SUB_NS_BITS) as u64), sub_ns: counter as u32 }
     }
 
     /// The counter since the epoch at `tick` [2^-32 ns].
+    #[inline]
     fn counter(&self, tick: i64) -> i128 {
         self.anchor + i128::from(tick - self.anchor_tick) * i128::from(self.increment)
     }

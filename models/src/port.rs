@@ -21,6 +21,37 @@ use crate::phc::PhcError;
 const CLOCK: usize = 0;
 const FIRST_SUBMIT: usize = 1;
 
+/// How far a port may go on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// All before this instant is due, and at it a change of the clock.
+    pub until: SimTime,
+    /// Nothing after this instant is due: something else happens then, after what the port does.
+    pub other: SimTime,
+}
+
+impl Limit {
+    /// To the last frame.
+    pub const NONE: Self = Self { until: SimTime::NEVER, other: SimTime::NEVER };
+
+    /// Is what happens at `at` due?
+    #[inline]
+    pub fn allows(self, at: SimTime, is_clock: bool) -> bool {
+        at <= self.other && (at < self.until || (is_clock && at == self.until))
+    }
+}
+
+/// What a port did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing: nothing is due.
+    Nothing,
+    /// Something with a frame.
+    Frame,
+    /// A change of the clock.
+    Clock(SimTime),
+}
+
 /// One port, run by slots.
 #[derive(Clone)]
 pub struct Port {
@@ -49,13 +80,9 @@ impl Port {
     }
 
     /// The earliest pending instant.
+    #[inline]
     pub fn next_at(&self) -> SimTime {
         self.agenda.first().0
-    }
-
-    /// Is what comes next a clock change?
-    pub fn next_is_clock(&self) -> bool {
-        self.agenda.first().1 == CLOCK
     }
 
     /// Is anything due but changes of the clock? A drifting oscillator has those without end.
@@ -63,12 +90,12 @@ impl Port {
         (FIRST_SUBMIT..=self.transmit).any(|slot| self.agenda.get(slot) != SimTime::NEVER)
     }
 
-    /// Does what comes next; hands on the record of a frame that starts.
+    /// Does what comes next, if it is due; hands on the record of a frame that starts.
     #[inline]
-    pub fn step(&mut self, emit: &mut impl FnMut(FrameRecord)) {
+    pub fn step(&mut self, limit: Limit, emit: &mut impl FnMut(&mut FrameRecord)) -> Step {
         let (now, slot) = self.agenda.first();
-        if now == SimTime::NEVER {
-            return;
+        if !limit.allows(now, slot == CLOCK) {
+            return Step::Nothing;
         }
         if slot == self.transmit {
             self.transmit(now, emit);
@@ -76,12 +103,17 @@ impl Port {
             self.fetch(slot - self.first_fetch, now);
         } else if slot >= FIRST_SUBMIT {
             self.submit(slot - FIRST_SUBMIT, now);
+        } else if limit == Limit::NONE && !self.has_frames() {
+            return Step::Nothing;
         } else {
             self.nic.change_clock(now);
             self.clock_changed(now);
+            return Step::Clock(now);
         }
+        Step::Frame
     }
 
+    #[inline]
     fn submit(&mut self, stream: usize, now: SimTime) {
         let queue = self.nic.queue_of(stream);
         if !self.nic.has_room(stream) {
@@ -94,17 +126,17 @@ impl Port {
         self.refresh_fetch(queue);
     }
 
+    #[inline]
     fn fetch(&mut self, queue: usize, now: SimTime) {
         self.nic.fetch(queue, now);
         self.refresh_fetch(queue);
         self.agenda.set(self.transmit, self.nic.transmit_due_at());
     }
 
-    fn transmit(&mut self, now: SimTime, emit: &mut impl FnMut(FrameRecord)) {
+    #[inline]
+    fn transmit(&mut self, now: SimTime, emit: &mut impl FnMut(&mut FrameRecord)) {
         let queue = self.nic.next_queue();
-        if let Some(record) = self.nic.transmit(queue, now) {
-            emit(record);
-        }
+        self.nic.transmit(queue, now, emit);
         self.agenda.set(self.transmit, self.nic.transmit_due_at());
         // A descriptor came free: whoever waited for one hands in its frame now.
         for stream in self.blocked[queue].drain(..) {
@@ -123,11 +155,13 @@ impl Port {
         self.agenda.set(self.transmit, self.nic.transmit_due_at());
     }
 
+    #[inline]
     fn refresh_submit(&mut self, stream: usize) {
         let due = self.nic.submit_due_at(stream);
         self.agenda.set(FIRST_SUBMIT + stream, due);
     }
 
+    #[inline]
     fn refresh_fetch(&mut self, queue: usize) {
         self.agenda.set(self.first_fetch + queue, self.nic.fetch_due_at(queue));
     }

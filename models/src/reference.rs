@@ -11,6 +11,7 @@ use nicsim_core::time::SimTime;
 use crate::frame::{FrameId, FrameRecord, Refused};
 use crate::nic::{ClockAction, Nic};
 use crate::phc::PhcError;
+use crate::port::{Limit, Step};
 
 /// What happens; the order of the variants is the tie order at equal instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,27 +89,27 @@ impl Reference {
         self.heap.peek().map_or(SimTime::NEVER, |Reverse(entry)| entry.at)
     }
 
-    /// Is what comes next a clock change?
-    pub fn next_is_clock(&mut self) -> bool {
-        self.drop_void();
-        self.heap.peek().is_some_and(|Reverse(entry)| entry.event == Event::Clock)
-    }
-
     /// Is anything due but changes of the clock?
     pub fn has_frames(&self) -> bool {
         self.heap.iter().any(|Reverse(entry)| entry.event != Event::Clock && !self.is_void(entry))
     }
 
-    /// Does what comes next; hands on the record of a frame that starts.
-    pub fn step(&mut self, emit: &mut impl FnMut(FrameRecord)) {
+    /// Does what comes next, if it is due; hands on the record of a frame that starts.
+    pub fn step(&mut self, limit: Limit, emit: &mut impl FnMut(&mut FrameRecord)) -> Step {
         self.drop_void();
-        let Some(Reverse(Entry { at: now, event, .. })) = self.heap.pop() else {
-            return;
+        let Some(&Reverse(Entry { at: now, event, .. })) = self.heap.peek() else {
+            return Step::Nothing;
         };
+        let is_clock = event == Event::Clock;
+        if !limit.allows(now, is_clock) || (is_clock && limit == Limit::NONE && !self.has_frames()) {
+            return Step::Nothing;
+        }
+        self.heap.pop();
         match event {
             Event::Clock => {
                 self.nic.change_clock(now);
                 self.clock_changed(now);
+                return Step::Clock(now);
             }
             Event::Submit(stream) if self.nic.has_room(stream) => {
                 self.nic.submit(stream, now);
@@ -122,6 +123,7 @@ impl Reference {
             Event::Fetch(queue) => self.fetch(queue, now),
             Event::TryTransmit => self.try_transmit(now, emit),
         }
+        Step::Frame
     }
 
     /// One event for the frame that was queued last; earlier ones have theirs.
@@ -141,7 +143,7 @@ impl Reference {
         }
     }
 
-    fn try_transmit(&mut self, now: SimTime, emit: &mut impl FnMut(FrameRecord)) {
+    fn try_transmit(&mut self, now: SimTime, emit: &mut impl FnMut(&mut FrameRecord)) {
         if self.nic.line_free_at() > now {
             self.push(self.nic.line_free_at(), Event::TryTransmit, 0);
             return;
@@ -150,9 +152,7 @@ impl Reference {
         let Some((_, queue)) = ready.filter(|(ready, _)| *ready <= now).min() else {
             return;
         };
-        if let Some(record) = self.nic.transmit(queue, now) {
-            emit(record);
-        }
+        self.nic.transmit(queue, now, emit);
         self.plan_head(queue, now);
         self.push(self.nic.line_free_at(), Event::TryTransmit, 0);
         for stream in 0..self.blocked.len() {

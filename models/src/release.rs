@@ -128,6 +128,7 @@ impl Release {
     }
 
     /// When frame `number` of `stream` would be let go that is to start when the PHC reads `launch`.
+    #[inline]
     pub fn at(
         &mut self,
         launch: ClockTime<PhcTime>,

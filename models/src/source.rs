@@ -81,6 +81,7 @@ impl Source {
     }
 
     /// Number of the next frame.
+    #[inline]
     pub fn number(&self) -> u64 {
         self.next
     }
@@ -96,17 +97,23 @@ impl Source {
     }
 
     /// Launch time of the next frame [PHC ns], rounded down where the interval is no whole number of ns.
+    #[inline]
     pub fn launch_ns(&self) -> Option<u64> {
         match self.timing {
             Timing::Scheduled { first_launch_ns, interval, .. } => {
-                let after = u128::from(self.next) * interval.as_ps().unsigned_abs() as u128 / 1_000;
-                Some(first_launch_ns.wrapping_add(after as u64))
+                let interval = interval.as_ps().unsigned_abs();
+                let after_ns = match self.next.checked_mul(interval) {
+                    Some(after) => after / 1_000,
+                    None => (u128::from(self.next) * u128::from(interval) / 1_000) as u64,
+                };
+                Some(first_launch_ns.wrapping_add(after_ns))
             }
             _ => None,
         }
     }
 
     /// When the next frame reaches the driver, if nothing holds it up; never before the one before it.
+    #[inline]
     pub fn due_at(&mut self, phc: &Phc, oscillator: &Oscillator<Osc>) -> SimTime {
         if self.is_complete() {
             return SimTime::NEVER;
@@ -125,6 +132,7 @@ impl Source {
     }
 
     /// The next frame was handed in at `now`.
+    #[inline]
     pub fn advance(&mut self, now: SimTime) {
         self.next += 1;
         self.last = now;

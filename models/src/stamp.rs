@@ -94,31 +94,33 @@ pub fn extend(stamp_ns: u32, cached_ns: u64) -> u64 {
 #[derive(Debug, Clone)]
 pub struct CachedPhc {
     refresh: Grid,
-    refreshed: i64,
+    /// When the reading is no longer the latest.
+    stale_at: SimTime,
     ns: u64,
 }
 
 impl CachedPhc {
     /// A cache that is refreshed every `interval`, first at the scenario's start.
     pub fn new(interval: Period, phc: &Phc) -> Self {
-        Self { refresh: Grid::new(interval, 0), refreshed: 0, ns: phc.epoch_ns() }
+        let refresh = Grid::new(interval, 0);
+        Self { refresh, stale_at: SimTime::from_ps(refresh.next(0)), ns: phc.epoch_ns() }
     }
 
     /// The cached reading at `now`. Refreshes that lie between two calls are caught up with; the PHC must not have
     /// been adjusted in between (see [`CachedPhc::invalidate`]).
+    #[inline]
     pub fn at(&mut self, now: SimTime, phc: &Phc, oscillator: &Oscillator<Osc>) -> u64 {
-        let due = self.refresh.floor_index(now.as_ps());
-        if due > self.refreshed {
-            let at = SimTime::from_ps(self.refresh.position(due));
-            self.refreshed = due;
-            self.ns = phc.register(oscillator.map().at(at)).ns;
+        if now >= self.stale_at {
+            let (last, _) = self.refresh.floor(now.as_ps());
+            self.stale_at = SimTime::from_ps(self.refresh.next(now.as_ps()));
+            self.ns = phc.register(oscillator.map().at(SimTime::from_ps(last))).ns;
         }
         self.ns
     }
 
     /// Refreshes at `now`, as the drivers do after they set or adjusted the clock.
     pub fn invalidate(&mut self, now: SimTime, phc: &Phc, oscillator: &Oscillator<Osc>) {
-        self.refreshed = self.refresh.floor_index(now.as_ps());
+        self.stale_at = SimTime::from_ps(self.refresh.next(now.as_ps()));
         self.ns = phc.register(oscillator.map().at(now)).ns;
     }
 }
@@ -175,7 +177,7 @@ impl Readout {
     /// Takes a register at `now`; `false` when none is free, so that the frame goes without a stamp.
     #[must_use]
     pub fn request(&mut self, now: SimTime) -> bool {
-        while self.free_at.get(0).is_some_and(|at| at <= now) {
+        while self.free_at.get(0).is_some_and(|at| *at <= now) {
             self.free_at.pop();
         }
         let free = self.waiting + self.free_at.len() < self.parameters.registers;
@@ -184,6 +186,7 @@ impl Readout {
     }
 
     /// A frame that holds a register was stamped at `captured`; answers when software has the stamp.
+    #[inline]
     pub fn captured(&mut self, captured: SimTime) -> SimTime {
         let idle = captured >= self.reader_idle_at;
         let begin = if idle { captured + self.parameters.wake } else { self.reader_idle_at };
@@ -201,14 +204,19 @@ impl Readout {
     }
 
     /// `begin`, or the end of the stall that it falls into.
+    #[inline]
     fn after_stall(&self, begin: SimTime) -> SimTime {
         let (Some(stall), Some((grid, key))) = (self.parameters.stall, self.stalls.as_ref()) else {
             return begin;
         };
-        let number = grid.floor_index(begin.as_ps());
+        let (start, number) = grid.floor(begin.as_ps());
+        let start = SimTime::from_ps(start);
+        if begin >= start + stall.longest {
+            return begin;
+        }
         let spread = (stall.longest - stall.shortest).as_ps().max(0) as u128;
         let length = stall.shortest + Span::from_ps(((u128::from(key.bits(number as u64)) * spread) >> 64) as i64);
-        begin.max(SimTime::from_ps(grid.position(number)) + length)
+        begin.max(start + length)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::nic::{ClockAction, Counts, Nic, NicSetup};
 use crate::observer::{Observer, ObserverParameters, SetupError};
 use crate::oscillator::OscillatorSpec;
 use crate::phc::PhcError;
-use crate::port::Port;
+use crate::port::{Limit, Port, Step};
 use crate::reference::Reference;
 use crate::sender::{Departure, Sender, SenderParameters};
 use crate::source::StreamSetup;
@@ -271,48 +271,36 @@ impl World {
     /// is left, and the present becomes the last event's.
     pub fn advance_to(&mut self, until: SimTime, sink: &mut impl Sink<FrameRecord>) {
         loop {
-            let (port, sender) = (self.port_next_at(), self.sender_next_at());
-            let next = port.min(sender);
-            if next == SimTime::NEVER || next > until {
+            let sender = self.sender_next_at();
+            self.advance_port(Limit { until, other: sender }, sink);
+            if sender >= until {
                 break;
             }
-            if until == SimTime::NEVER && self.next_is_clock() && !self.has_frames() {
-                break;
-            }
-            if port <= sender {
-                if next == until && !self.next_is_clock() {
-                    break;
-                }
-                self.step_port(next, sink);
-            } else if next < until {
-                self.step_sender(sink);
-            } else {
-                break;
-            }
+            self.step_sender(sink);
         }
         let present = if until == SimTime::NEVER { self.events.last_at() } else { until };
         self.now = self.now.max(present);
     }
 
-    fn next_is_clock(&mut self) -> bool {
-        self.port.as_mut().is_some_and(|port| with_port!(port, port => port.next_is_clock()))
-    }
-
-    fn step_port(&mut self, at: SimTime, sink: &mut impl Sink<FrameRecord>) {
-        let clock = self.events.enabled && self.next_is_clock();
-        let (observer, events, delay, all) = (&mut self.observer, &mut self.events, self.link_delay, self.all_streams);
-        let mut emit = |mut record: FrameRecord| {
-            let number = record.id.number * all + u64::from(record.id.stream);
-            record.observed = observer.as_mut().map(|o| o.see(number, record.size, record.started_at + delay));
-            events.sent(&record);
-            sink.take(&record);
+    /// Does what is due at the port before the next frame of the sender, which changes nothing there.
+    fn advance_port(&mut self, limit: Limit, sink: &mut impl Sink<FrameRecord>) {
+        let Some(port) = &mut self.port else {
+            return;
         };
-        if let Some(port) = &mut self.port {
-            with_port!(port, port => port.step(&mut emit));
-        }
-        if clock {
-            self.events.add(Event::ClockChanged { clock: ClockId::Phc { port: 0 }, at });
-        }
+        let (observer, events, delay, all) = (&mut self.observer, &mut self.events, self.link_delay, self.all_streams);
+        with_port!(port, port => loop {
+            let step = port.step(limit, &mut |record| {
+                let number = record.id.number * all + u64::from(record.id.stream);
+                record.observed = observer.as_mut().map(|o| o.see(number, record.size, record.started_at + delay));
+                events.sent(record);
+                sink.take(record);
+            });
+            match step {
+                Step::Nothing => break,
+                Step::Frame => {}
+                Step::Clock(at) => events.clock_changed(ClockId::Phc { port: 0 }, at),
+            }
+        });
     }
 
     fn step_sender(&mut self, sink: &mut impl Sink<FrameRecord>) {
@@ -390,9 +378,7 @@ impl World {
             (Some(port), ClockId::Phc { port: 0 }) => with_port!(port, port => port.adjust_clock(action, now))?,
             _ => return Err(ClockError::NoClock(clock)),
         }
-        if self.events.enabled {
-            self.events.add(Event::ClockChanged { clock, at: now });
-        }
+        self.events.clock_changed(clock, now);
         Ok(())
     }
 
@@ -413,6 +399,12 @@ impl World {
 }
 
 impl Events {
+    fn clock_changed(&mut self, clock: ClockId, at: SimTime) {
+        if self.enabled {
+            self.add(Event::ClockChanged { clock, at });
+        }
+    }
+
     /// Puts an event into its place: frames on the cable arrive later than what happens meanwhile.
     fn add(&mut self, event: Event) {
         let place = self.happened.iter().rposition(|earlier| earlier.at() <= event.at()).map_or(0, |place| place + 1);
@@ -425,6 +417,7 @@ impl Events {
         last(&self.happened).max(last(&self.stamps))
     }
 
+    #[inline]
     fn sent(&mut self, record: &FrameRecord) {
         if !self.enabled {
             return;

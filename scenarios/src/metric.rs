@@ -199,8 +199,8 @@ impl Turns {
         }
         self.ticks += i64::from(count.wrapping_sub(self.count));
         self.count = count;
-        let observed = i128::from(self.ticks) * i128::from(self.tick.num()) / i128::from(self.tick.den());
-        let difference = (observed - i128::from(stamp_ns) * 1_000) as i64;
+        // Modulo 2^64: nanoseconds since 1970 do not fit in picoseconds, differences do.
+        let difference = self.tick.ticks_to_ps(self.ticks).wrapping_sub((stamp_ns as i64).wrapping_mul(1_000));
         difference.wrapping_sub(*self.first.get_or_insert(difference))
     }
 }
@@ -232,6 +232,7 @@ impl Meter {
     }
 
     /// The difference to the frame before; none after a frame without a reading.
+    #[inline]
     fn interval(&mut self, reading: Option<u64>, mask: u64) -> Option<i64> {
         let last = std::mem::replace(&mut self.last, reading);
         let (Some(reading), Some(last)) = (reading, last) else {
@@ -242,6 +243,7 @@ impl Meter {
     }
 
     /// What was recorded.
+    #[inline]
     pub fn recorder(&self) -> &Recorder {
         &self.recorder
     }

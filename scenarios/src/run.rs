@@ -291,13 +291,14 @@ impl Sink<FrameRecord> for Recorders {
         };
         stream.count(record);
         let mut apparent_delay = None;
+        let plotted = self.series.as_ref().filter(|_| index == 0).map(|(place, _)| *place);
         for (place, meter) in stream.meters.iter_mut().enumerate() {
             let value = meter.take(record);
             if self.vs_observer == Some(place) {
                 apparent_delay = value;
             }
-            if let (Some(value), 0, Some((plotted, series))) = (value, index, &mut self.series)
-                && *plotted == place
+            if plotted == Some(place)
+                && let (Some(value), Some((_, series))) = (value, &mut self.series)
             {
                 series.take(record.id.number, meter.recorder().unit().to_ns(i128::from(value)));
             }

@@ -5,8 +5,8 @@
 //! instant in its slot, and the earliest slot is what happens next. At equal instants the lower slot goes
 //! first, so the order of the slots is the tie order of the model.
 //!
-//! A winner tree over the slots makes both operations O(log n); below [`SCAN_LIMIT`] slots a plain scan is as
-//! fast and is what happens (`benches/` measures both).
+//! Up to [`SCAN_LIMIT`] slots a change is a store and the earliest slot is found by a scan; above, a winner tree over the
+//! slots makes both O(log n) (`benches/` measures both).
 
 use crate::time::SimTime;
 
@@ -41,26 +41,13 @@ impl Agenda {
     }
 
     /// The instant in `slot`.
+    #[inline]
     pub fn get(&self, slot: usize) -> SimTime {
         self.slots[slot]
     }
 
-    /// Puts `instant` into `slot`.
-    pub fn set(&mut self, slot: usize, instant: SimTime) {
-        if self.slots[slot] == instant {
-            return;
-        }
-        self.slots[slot] = instant;
-        if !self.winners.is_empty() {
-            let mut node = (self.leaves + slot) / 2;
-            while node >= 1 {
-                self.winners[node] = self.winner_of(node);
-                node /= 2;
-            }
-        }
-    }
-
     /// The earliest instant and its slot; the lowest slot where several are equal.
+    #[inline]
     pub fn first(&self) -> (SimTime, usize) {
         if let Some(&winner) = self.winners.get(1) {
             return (self.slots[winner as usize], winner as usize);
@@ -72,6 +59,28 @@ impl Agenda {
             }
         }
         best
+    }
+
+    /// Puts `instant` into `slot`.
+    #[inline]
+    pub fn set(&mut self, slot: usize, instant: SimTime) {
+        self.slots[slot] = instant;
+        if !self.winners.is_empty() {
+            self.climb(slot);
+        }
+    }
+
+    /// Plays the matches above `slot` again, up to the first one that it has no part in, neither before nor now.
+    fn climb(&mut self, slot: usize) {
+        let mut node = (self.leaves + slot) / 2;
+        while node >= 1 {
+            let winner = self.winner_of(node);
+            if winner == self.winners[node] && winner as usize != slot {
+                return;
+            }
+            self.winners[node] = winner;
+            node /= 2;
+        }
     }
 
     fn winner_of(&self, node: usize) -> u32 {

@@ -169,29 +169,38 @@ impl<D: Domain, S: Domain> ClockMap<D, S> {
     }
 
     /// What clock `D` reads when `S` reads `source`, rounded down to a picosecond.
+    #[inline]
     pub fn at(&self, source: ClockTime<S>) -> ClockTime<D> {
         let elapsed = source.as_ps() - self.source;
-        ClockTime::from_ps(self.reading + elapsed + self.excess(elapsed))
+        ClockTime::from_ps(self.reading + elapsed + (self.excess(elapsed) >> 64) as i64)
     }
 
-    /// floor(elapsed · deviation + fraction), the part of the reading that the rate adds.
-    fn excess(&self, elapsed: i64) -> i64 {
-        let product = i128::from(elapsed) * i128::from(self.rate.deviation) + i128::from(self.fraction);
-        (product >> 64) as i64
+    /// elapsed · deviation + fraction, what the rate adds to the reading [2^-64 ps].
+    #[inline]
+    fn excess(&self, elapsed: i64) -> i128 {
+        i128::from(elapsed) * i128::from(self.rate.deviation) + i128::from(self.fraction)
     }
 
     /// The least instant of `S` at which `D` reads `reading` or more.
     ///
     /// The reciprocal gives an estimate; the map itself decides, so the answer is exact.
+    #[inline]
     pub fn when(&self, reading: ClockTime<D>) -> ClockTime<S> {
         let wanted = reading.as_ps() - self.reading;
-        let estimate = (i128::from(wanted) * i128::from(self.reciprocal)) >> 64;
-        let mut elapsed = wanted + estimate as i64;
-        while elapsed + self.excess(elapsed) < wanted {
-            elapsed += 1;
+        if self.rate == Rate::ONE {
+            return ClockTime::from_ps(self.source + wanted);
         }
-        while elapsed - 1 + self.excess(elapsed - 1) >= wanted {
+        let mut elapsed = wanted + ((i128::from(wanted) * i128::from(self.reciprocal)) >> 64) as i64;
+        // One picosecond of the source adds `deviation` to the excess: no further product is needed.
+        let deviation = i128::from(self.rate.deviation);
+        let mut excess = self.excess(elapsed);
+        while elapsed + ((excess >> 64) as i64) < wanted {
+            elapsed += 1;
+            excess += deviation;
+        }
+        while elapsed - 1 + ((excess - deviation) >> 64) as i64 >= wanted {
             elapsed -= 1;
+            excess -= deviation;
         }
         ClockTime::from_ps(self.source + elapsed)
     }
@@ -200,8 +209,7 @@ impl<D: Domain, S: Domain> ClockMap<D, S> {
     #[must_use]
     pub fn with_rate(&self, source: ClockTime<S>, rate: Rate) -> Self {
         let elapsed = source.as_ps() - self.source;
-        let product = i128::from(elapsed) * i128::from(self.rate.deviation) + i128::from(self.fraction);
-        Self::new(source, self.at(source), product as u64, rate)
+        Self::new(source, self.at(source), self.excess(elapsed) as u64, rate)
     }
 
     /// The line from `source` on, moved by `step`.
@@ -213,6 +221,7 @@ impl<D: Domain, S: Domain> ClockMap<D, S> {
     }
 
     /// How fast `D` runs by `S` on this line.
+    #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }

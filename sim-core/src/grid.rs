@@ -62,6 +62,16 @@ impl Period {
         self.den
     }
 
+    /// `ticks` periods in whole picoseconds, rounded towards 0.
+    #[inline]
+    pub fn ticks_to_ps(self, ticks: i64) -> i64 {
+        match ticks.checked_mul(self.num) {
+            Some(product) if self.den == 1 => product,
+            Some(product) => product / self.den,
+            None => (i128::from(ticks) * i128::from(self.num) / i128::from(self.den)) as i64,
+        }
+    }
+
     /// `ticks` periods in nanoseconds, for reports.
     pub fn ticks_to_ns(self, ticks: i128) -> f64 {
         (ticks * i128::from(self.num)) as f64 / (i128::from(self.den) * 1_000) as f64
@@ -137,39 +147,73 @@ impl Grid {
         self.period
     }
 
+    /// Index of the last tick at or before `position` \[ps\], and how far beyond it that lies, in ps / den.
+    #[inline]
+    fn split(&self, position: i64) -> (i64, i64) {
+        let from_phase = position - self.phase;
+        let estimate = ((i128::from(from_phase) * i128::from(self.reciprocal)) >> 64) as i64;
+        // The estimate is off by one at most, so the rest is below 2^42 and right in 64 bits, whatever its terms wrap to.
+        let rest = from_phase.wrapping_mul(self.period.den).wrapping_sub(estimate.wrapping_mul(self.period.num));
+        if rest < 0 {
+            (estimate - 1, rest + self.period.num)
+        } else if rest >= self.period.num {
+            (estimate + 1, rest - self.period.num)
+        } else {
+            (estimate, rest)
+        }
+    }
+
     /// Index of the last tick at or before `position` \[ps\].
+    #[inline]
     pub fn floor_index(&self, position: i64) -> i64 {
-        let from_phase = i128::from(position - self.phase);
-        let scaled = from_phase * i128::from(self.period.den);
-        let num = i128::from(self.period.num);
-        let mut index = (from_phase * i128::from(self.reciprocal)) >> 64;
-        while (index + 1) * num <= scaled {
-            index += 1;
-        }
-        while index * num > scaled {
-            index -= 1;
-        }
-        index as i64
+        self.split(position).0
     }
 
     /// Index of the first tick at or after `position` \[ps\].
+    #[inline]
     pub fn ceil_index(&self, position: i64) -> i64 {
-        let index = self.floor_index(position);
-        let scaled = i128::from(position - self.phase) * i128::from(self.period.den);
-        index + i64::from(i128::from(index) * i128::from(self.period.num) < scaled)
+        let (index, rest) = self.split(position);
+        index + i64::from(rest > 0)
     }
 
     /// The first whole picosecond at or after tick `index`.
     pub fn position(&self, index: i64) -> i64 {
         let scaled = i128::from(index) * i128::from(self.period.num);
-        let den = i128::from(self.period.den);
-        let whole = if den == 1 { scaled } else { -((-scaled).div_euclid(den)) };
-        self.phase + whole as i64
+        self.phase - (-scaled).div_euclid(i128::from(self.period.den)) as i64
+    }
+
+    /// The first whole picosecond at or after the last tick at or before `position`, and that tick's index.
+    #[inline]
+    pub fn floor(&self, position: i64) -> (i64, i64) {
+        let (index, rest) = self.split(position);
+        (position - self.whole(rest), index)
     }
 
     /// The first whole picosecond at or after the first tick at or after `position`.
+    #[inline]
     pub fn ceil(&self, position: i64) -> i64 {
-        self.position(self.ceil_index(position))
+        match self.split(position) {
+            (_, 0) => position,
+            (_, rest) => self.after(position, rest),
+        }
+    }
+
+    /// The first whole picosecond at or after the first tick after `position`.
+    #[inline]
+    pub fn next(&self, position: i64) -> i64 {
+        self.after(position, self.split(position).1)
+    }
+
+    /// The first whole picosecond at or after the tick that follows the one `rest` before `position`.
+    #[inline]
+    fn after(&self, position: i64, rest: i64) -> i64 {
+        position + self.whole(self.period.num - rest + self.period.den - 1)
+    }
+
+    /// The whole picoseconds in `parts` / den of them, `parts` not negative. Most periods are whole themselves.
+    #[inline]
+    fn whole(&self, parts: i64) -> i64 {
+        if self.period.den == 1 { parts } else { parts / self.period.den }
     }
 }
 
@@ -218,6 +262,9 @@ mod tests {
             let scaled = i128::from(position - phase) * i128::from(period.den);
             prop_assert!(i128::from(index) * i128::from(period.num) <= scaled);
             prop_assert!((i128::from(index) + 1) * i128::from(period.num) > scaled);
+            prop_assert_eq!(grid.floor(position), (grid.position(index), index));
+            prop_assert_eq!(grid.ceil(position), grid.position(grid.ceil_index(position)));
+            prop_assert_eq!(grid.next(position), grid.position(index + 1));
         }
 
         #[test]

@@ -18,7 +18,7 @@ const PLACE_BITS: u32 = 31;
 /// A quantile function in fixed point.
 struct Table {
     /// Quantiles of k / 4096.
-    knots: Vec<i64>,
+    knots: [i64; CELLS + 1],
     /// The quantile of a small probability from below; `None` where the lowest cell is straight enough.
     lower: Option<fn(f64) -> f64>,
     /// The quantile of 1 − a small probability.
@@ -27,18 +27,32 @@ struct Table {
 
 impl Table {
     fn new(quantile: fn(f64) -> f64, lower: Option<fn(f64) -> f64>, upper: fn(f64) -> f64) -> Self {
-        let knots = (0..=CELLS).map(|k| fixed(quantile(k as f64 / CELLS as f64))).collect();
-        Self { knots, lower, upper }
+        Self { knots: std::array::from_fn(|k| fixed(quantile(k as f64 / CELLS as f64))), lower, upper }
     }
 
+    #[inline]
     fn sample(&self, bits: u64) -> i64 {
         let cell = (bits >> (64 - CELL_BITS)) as usize;
-        if cell == CELLS - 1 {
-            return fixed((self.upper)(probability(!bits)));
+        if cell == CELLS - 1 || cell == 0 {
+            return self.sample_tail(bits);
         }
-        if let (0, Some(lower)) = (cell, self.lower) {
-            return fixed(lower(probability(bits)));
+        self.sample_straight(bits)
+    }
+
+    /// A sample from an outermost cell.
+    #[cold]
+    fn sample_tail(&self, bits: u64) -> i64 {
+        match self.lower {
+            _ if bits >> 63 == 1 => fixed((self.upper)(probability(!bits))),
+            Some(lower) => fixed(lower(probability(bits))),
+            None => self.sample_straight(bits),
         }
+    }
+
+    /// The straight line through the cell's ends.
+    #[inline]
+    fn sample_straight(&self, bits: u64) -> i64 {
+        let cell = (bits >> (64 - CELL_BITS)) as usize;
         let (low, high) = (self.knots[cell], self.knots[cell + 1]);
         let place = (bits << CELL_BITS) >> (64 - PLACE_BITS);
         low + (((high - low) * place as i64) >> PLACE_BITS)
@@ -60,16 +74,19 @@ static NORMAL: LazyLock<Table> =
 static EXPONENTIAL: LazyLock<Table> = LazyLock::new(|| Table::new(|p| -libm::log1p(-p), None, |q| -libm::log(q)));
 
 /// A standard normal sample, in units of 2^-32.
+#[inline]
 pub(crate) fn normal(bits: u64) -> i64 {
     NORMAL.sample(bits)
 }
 
 /// An exponential sample of mean 1, in units of 2^-32.
+#[inline]
 pub(crate) fn exponential(bits: u64) -> i64 {
     EXPONENTIAL.sample(bits)
 }
 
 /// `scale` · sample, rounded to the nearest whole unit of `scale`.
+#[inline]
 pub(crate) fn scaled(scale: i64, sample: i64) -> i64 {
     ((i128::from(scale) * i128::from(sample) + (1 << 31)) >> 32) as i64
 }

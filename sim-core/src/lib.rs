@@ -4,7 +4,8 @@
 //!
 //! 1. **Time is passed in.** No part asks what time it is; whoever calls says so.
 //! 2. **Randomness is named.** A draw is a pure function of (seed, run, stream, purpose, number).
-//! 3. **Nothing is allocated while running**, but for a histogram's page when a value first falls into it.
+//! 3. **Nothing is allocated while running**, but for a histogram's page when a value first falls into it, and a ring's
+//!    memory when its queue is longer than ever before.
 //!
 //! | module | holds |
 //! |---|---|

@@ -242,16 +242,27 @@ impl Noise {
     }
 
     /// Sample `number`, for something of `size` bytes.
+    #[inline]
     pub fn sample(&mut self, number: u64, size: u32) -> Span {
         Span::from_ps(self.0.sample(number, size))
     }
 }
 
 impl Node {
+    /// The cheap and frequent nodes here, the others by a call.
+    #[inline]
     fn sample(&mut self, number: u64, size: u32) -> i64 {
         match self {
             Self::Constant(value) => *value,
             Self::Normal { key, std } => law::scaled(*std, law::normal(key.bits(number))),
+            Self::BySize { none_at, .. } if *none_at == i64::from(size) => 0,
+            other => other.draw(number, size),
+        }
+    }
+
+    fn draw(&mut self, number: u64, size: u32) -> i64 {
+        match self {
+            Self::Constant(_) | Self::Normal { .. } => self.sample(number, size),
             Self::Laplace { key, scale } => {
                 let bits = key.bits(number);
                 let magnitude = law::scaled(*scale, law::exponential(bits << 1));
@@ -276,10 +287,17 @@ impl Node {
             Self::Recorded(values) => values[(number % values.len() as u64) as usize],
             Self::Walk(walk) => walk.at(number).as_ps(),
             Self::BySize { none_at, full_at, of } => {
-                let part = i128::from(i64::from(size) - *none_at);
-                (i128::from(of.sample(number, size)) * part / i128::from(*full_at - *none_at)) as i64
+                fraction(of.draw(number, size), i64::from(size) - *none_at, *full_at - *none_at)
             }
         }
+    }
+}
+
+/// value · part / whole, rounded towards 0.
+fn fraction(value: i64, part: i64, whole: i64) -> i64 {
+    match value.checked_mul(part) {
+        Some(product) => product.wrapping_div(whole),
+        None => (i128::from(value) * i128::from(part) / i128::from(whole)) as i64,
     }
 }
 

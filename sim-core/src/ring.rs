@@ -1,68 +1,66 @@
 //! A bounded first-in, first-out queue whose "full" is an outcome of the model, not an error.
 
-/// A ring of at most a fixed number of entries; never reallocates.
+use std::collections::VecDeque;
+
+/// A ring of at most a fixed number of entries. It takes memory for the longest queue that it ever held, not for
+/// its capacity: a port's rings are long, and what stands in them is mostly short.
 #[derive(Debug, Clone)]
 pub struct Ring<T> {
-    entries: Vec<T>,
-    head: usize,
-    len: usize,
+    entries: VecDeque<T>,
+    capacity: usize,
 }
 
-impl<T: Copy + Default> Ring<T> {
+impl<T> Ring<T> {
     /// An empty ring for `capacity` entries.
-    pub fn new(capacity: usize) -> Self {
-        Self { entries: vec![T::default(); capacity], head: 0, len: 0 }
+    pub const fn new(capacity: usize) -> Self {
+        Self { entries: VecDeque::new(), capacity }
     }
 
     /// Appends an entry; `false` when the ring is full and nothing was changed.
     #[must_use]
+    #[inline]
     pub fn push(&mut self, entry: T) -> bool {
         if self.is_full() {
             return false;
         }
-        let slot = self.slot(self.len);
-        self.entries[slot] = entry;
-        self.len += 1;
+        self.entries.push_back(entry);
         true
     }
 
     /// Takes the oldest entry.
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let first = self.get(0)?;
-        self.head = self.slot(1);
-        self.len -= 1;
-        Some(first)
+        self.entries.pop_front()
     }
 
     /// The entry `index` places behind the oldest.
-    pub fn get(&self, index: usize) -> Option<T> {
-        (index < self.len).then(|| self.entries[self.slot(index)])
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.entries.get(index)
     }
 
     /// The same entry, to change.
+    #[inline]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        let slot = self.slot(index);
-        (index < self.len).then(|| &mut self.entries[slot])
+        self.entries.get_mut(index)
     }
 
     /// Number of entries.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.len
+        self.entries.len()
     }
 
     /// No entries?
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.entries.is_empty()
     }
 
     /// No room?
+    #[inline]
     pub fn is_full(&self) -> bool {
-        self.len == self.entries.len()
-    }
-
-    fn slot(&self, index: usize) -> usize {
-        let slot = self.head + index;
-        if slot >= self.entries.len() { slot - self.entries.len() } else { slot }
+        self.entries.len() >= self.capacity
     }
 }
 
@@ -81,7 +79,7 @@ mod tests {
         }
         assert!(ring.push(1) && ring.push(2) && ring.push(3));
         assert!(!ring.push(4));
-        assert_eq!((ring.get(0), ring.get(2), ring.get(3)), (Some(1), Some(3), None));
+        assert_eq!((ring.get(0), ring.get(2), ring.get(3)), (Some(&1), Some(&3), None));
         assert_eq!(ring.len(), 3);
     }
 }

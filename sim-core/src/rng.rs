@@ -40,6 +40,7 @@ impl Key {
     }
 
     /// Draw `number` of this key: 64 uniform bits.
+    #[inline]
     pub fn bits(self, number: u64) -> u64 {
         output(self.0.wrapping_add(number.wrapping_mul(GAMMA)))
     }
@@ -52,6 +53,7 @@ impl Key {
 }
 
 /// The first output of SplitMix64 from `state`.
+#[inline]
 fn output(state: u64) -> u64 {
     SplitMix64::seed_from_u64(state).next_u64()
 }

@@ -51,24 +51,31 @@ struct Bucket {
 
 impl Histogram {
     /// Counts `value` once.
+    #[inline]
     pub fn record(&mut self, value: i64) {
-        *self.slot(value) += 1;
+        let bucket = bucket_of(value.unsigned_abs());
+        match self.sides[usize::from(value < 0)].get_mut(bucket / PAGE) {
+            Some(Some(page)) => page[bucket % PAGE] += 1,
+            _ => self.add(value, 1),
+        }
     }
 
-    fn slot(&mut self, value: i64) -> &mut u64 {
+    /// Counts `value` `count` times, in a new page if need be.
+    #[cold]
+    fn add(&mut self, value: i64, count: u64) {
         let bucket = bucket_of(value.unsigned_abs());
         let side = &mut self.sides[usize::from(value < 0)];
         let page = bucket / PAGE;
         if page >= side.len() {
             side.resize(page + 1, None);
         }
-        &mut side[page].get_or_insert_with(|| Box::new([0; PAGE]))[bucket % PAGE]
+        side[page].get_or_insert_with(|| Box::new([0; PAGE]))[bucket % PAGE] += count;
     }
 
     /// Adds the counts of `other`, each value moved by `shift`.
     fn merge_shifted(&mut self, other: &Self, shift: i64) {
         for bucket in other.buckets() {
-            *self.slot(bucket.value.saturating_add(shift)) += bucket.count;
+            self.add(bucket.value.saturating_add(shift), bucket.count);
         }
     }
 
@@ -105,6 +112,7 @@ impl Histogram {
     }
 }
 
+#[inline]
 fn bucket_of(magnitude: u64) -> usize {
     if magnitude < EXACT {
         return magnitude as usize;
@@ -123,43 +131,79 @@ fn representative(bucket: usize) -> i64 {
     i64::try_from(lowest + (1 << shift) / 2).unwrap_or(i64::MAX)
 }
 
-/// Integer sums of a sequence of deviations, from which mean, deviation and lag-1 autocorrelation follow.
+/// Integer sums of runs of successive deviations, from which mean, deviation and lag-1 autocorrelation follow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sums {
     count: u64,
     sum: i128,
     squares: i128,
-    pairs: u64,
-    /// Sum over successive pairs of both members, and of their products.
-    pair_sum: i128,
-    pair_products: i128,
+    /// Sum of the products of all that follow each other.
+    products: i128,
+    runs: u64,
+    /// Sum of the first and the last one of every run.
+    ends: i128,
+    /// The squares or the products left the range of their sums.
+    overflow: bool,
 }
 
 impl Sums {
+    /// Adds a deviation that follows `previous`, or begins a run.
+    #[inline]
+    fn add(&mut self, deviation: i64, previous: Option<i64>) {
+        let wide = i128::from(deviation);
+        self.count += 1;
+        self.sum += wide;
+        self.squares = add(&mut self.overflow, self.squares, wide * wide);
+        match previous {
+            Some(previous) => {
+                self.products = add(&mut self.overflow, self.products, wide * i128::from(previous));
+            }
+            None => {
+                self.runs += 1;
+                self.ends += wide;
+            }
+        }
+    }
+
+    /// Ends the run whose last deviation is `last`.
+    fn end_run(&mut self, last: Option<i64>) {
+        self.ends += last.map_or(0, i128::from);
+    }
+
+    /// Number of pairs of successive deviations.
+    fn pairs(&self) -> u64 {
+        self.count - self.runs
+    }
+
+    /// Sum over these pairs of both members: all count twice but for the ends.
+    fn pair_sum(&self) -> i128 {
+        2 * self.sum - self.ends
+    }
+
     fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
-        self.squares = self.squares.saturating_add(other.squares);
-        self.pairs += other.pairs;
-        self.pair_sum += other.pair_sum;
-        self.pair_products = self.pair_products.saturating_add(other.pair_products);
+        self.squares = add(&mut self.overflow, self.squares, other.squares);
+        self.products = add(&mut self.overflow, self.products, other.products);
+        self.runs += other.runs;
+        self.ends += other.ends;
+        self.overflow |= other.overflow;
     }
 
-    /// The sums of the same values, each larger by `shift`.
+    /// The sums of the same deviations, each larger by `shift`.
     fn shifted(&self, shift: i64) -> Self {
-        let (shift, n, pairs) = (i128::from(shift), i128::from(self.count), i128::from(self.pairs));
-        Self {
-            sum: self.sum + n * shift,
-            squares: self.squares.saturating_add(2 * shift * self.sum + n * shift * shift),
-            pair_sum: self.pair_sum + 2 * pairs * shift,
-            pair_products: self.pair_products.saturating_add(shift * self.pair_sum + pairs * shift * shift),
-            ..*self
-        }
+        let (shift, n, pairs) = (i128::from(shift), i128::from(self.count), i128::from(self.pairs()));
+        let ends = self.ends + 2 * i128::from(self.runs) * shift;
+        let mut shifted = Self { sum: self.sum + n * shift, ends, ..*self };
+        let overflow = &mut shifted.overflow;
+        shifted.squares = add(overflow, self.squares, 2 * shift * self.sum + n * shift * shift);
+        shifted.products = add(overflow, self.products, shift * self.pair_sum() + pairs * shift * shift);
+        shifted
     }
 
     /// Sum of the squared deviations from the mean, or `None` where the squares exceed 127 bits.
     fn centred_squares(&self) -> Option<f64> {
-        if self.count == 0 || self.squares == i128::MAX {
+        if self.count == 0 || self.overflow {
             return None;
         }
         let n = i128::from(self.count);
@@ -171,14 +215,21 @@ impl Sums {
 
     fn lag1(&self) -> Option<f64> {
         let spread = self.centred_squares().filter(|s| *s > 0.0)?;
-        let (n, pairs) = (i128::from(self.count), i128::from(self.pairs));
+        let (n, pairs) = (i128::from(self.count), i128::from(self.pairs()));
         let (mean, rest) = (self.sum.div_euclid(n), self.sum.rem_euclid(n) as f64 / n as f64);
         // Sums about the whole part of the mean are exact; what its fraction adds is small.
-        let products = self.pair_products.checked_sub(mean.checked_mul(self.pair_sum - pairs * mean)?)?;
-        let sum = self.pair_sum - 2 * pairs * mean;
-        let in_range = self.pairs > 0 && self.pair_products.unsigned_abs() < i128::MAX as u128;
-        in_range.then_some((products as f64 - rest * sum as f64 + self.pairs as f64 * rest * rest) / spread)
+        let products = self.products.checked_sub(mean.checked_mul(self.pair_sum() - pairs * mean)?)?;
+        let sum = self.pair_sum() - 2 * pairs * mean;
+        (pairs > 0).then_some((products as f64 - rest * sum as f64 + pairs as f64 * rest * rest) / spread)
     }
+}
+
+/// `sum` + `term`; marks when that leaves the range.
+#[inline]
+fn add(overflow: &mut bool, sum: i128, term: i128) -> i128 {
+    let (sum, left) = sum.overflowing_add(term);
+    *overflow |= left;
+    sum
 }
 
 /// An extreme value and the number of the frame that had it first.
@@ -194,8 +245,8 @@ pub struct Recorder {
     unit: Unit,
     nominal: i64,
     sums: Sums,
-    lowest: Option<Extreme>,
-    highest: Option<Extreme>,
+    /// The lowest and the highest value.
+    extremes: Option<[Extreme; 2]>,
     histogram: Histogram,
     previous: Option<i64>,
 }
@@ -203,15 +254,7 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder of values in `unit` that are expected near `nominal`.
     pub fn new(unit: Unit, nominal: i64) -> Self {
-        Self {
-            unit,
-            nominal,
-            sums: Sums::default(),
-            lowest: None,
-            highest: None,
-            histogram: Histogram::default(),
-            previous: None,
-        }
+        Self { unit, nominal, sums: Sums::default(), extremes: None, histogram: Histogram::default(), previous: None }
     }
 
     /// The unit of the values.
@@ -228,72 +271,74 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, value: i64, frame: u64) {
         let deviation = value.saturating_sub(self.nominal);
-        let wide = i128::from(deviation);
-        let sums = &mut self.sums;
-        sums.count += 1;
-        sums.sum += wide;
-        sums.squares = sums.squares.saturating_add(wide * wide);
-        if let Some(previous) = self.previous.replace(deviation) {
-            sums.pairs += 1;
-            sums.pair_sum += wide + i128::from(previous);
-            sums.pair_products = sums.pair_products.saturating_add(wide * i128::from(previous));
-        }
-        if self.lowest.is_none_or(|lowest| value < lowest.value) {
-            self.lowest = Some(Extreme { value, frame });
-        }
-        if self.highest.is_none_or(|highest| value > highest.value) {
-            self.highest = Some(Extreme { value, frame });
+        self.sums.add(deviation, self.previous.replace(deviation));
+        match self.extremes {
+            Some([lowest, highest]) if (lowest.value..=highest.value).contains(&value) => {}
+            _ => self.widen([Extreme { value, frame }; 2]),
         }
         self.histogram.record(deviation);
     }
 
+    /// Takes in further extremes; the earlier one stays where values are equal.
+    fn widen(&mut self, [low, high]: [Extreme; 2]) {
+        let [lowest, highest] = self.extremes.get_or_insert([low, high]);
+        if low.value < lowest.value {
+            *lowest = low;
+        }
+        if high.value > highest.value {
+            *highest = high;
+        }
+    }
+
     /// Says that the next value does not follow the last one (a frame between them is missing).
+    #[inline]
     pub fn interrupt(&mut self) {
-        self.previous = None;
+        self.sums.end_run(self.previous.take());
+    }
+
+    /// The sums with the present run ended.
+    fn ended_sums(&self) -> Sums {
+        let mut sums = self.sums;
+        sums.end_run(self.previous);
+        sums
     }
 
     /// Adds all that `other` recorded in the same unit, as a sequence of its own. Around another nominal value its sums
     /// stay exact, and so does its histogram where it was.
     pub fn merge(&mut self, other: &Self) {
         debug_assert!(self.unit == other.unit, "recorders of different quantities");
+        self.interrupt();
         match other.nominal.saturating_sub(self.nominal) {
             0 => {
-                self.sums.merge(&other.sums);
+                self.sums.merge(&other.ended_sums());
                 self.histogram.merge(&other.histogram);
             }
             shift => {
-                self.sums.merge(&other.sums.shifted(shift));
+                self.sums.merge(&other.ended_sums().shifted(shift));
                 self.histogram.merge_shifted(&other.histogram, shift);
             }
         }
-        if let Some(theirs) = other.lowest
-            && self.lowest.is_none_or(|ours| theirs.value < ours.value)
-        {
-            self.lowest = other.lowest;
+        if let Some(theirs) = other.extremes {
+            self.widen(theirs);
         }
-        if let Some(theirs) = other.highest
-            && self.highest.is_none_or(|ours| theirs.value > ours.value)
-        {
-            self.highest = other.highest;
-        }
-        self.previous = None;
     }
 
     /// The summary that reports print.
     pub fn summary(&self) -> Summary {
-        let (Some(lowest), Some(highest)) = (self.lowest, self.highest) else {
+        let Some([lowest, highest]) = self.extremes else {
             return Summary::default();
         };
-        let count = self.sums.count;
+        let sums = self.ended_sums();
+        let count = sums.count;
         let unit = self.unit;
         let ns = |value: i64| unit.to_ns(i128::from(value));
-        let total = i128::from(self.nominal) * i128::from(count) + self.sums.sum;
+        let total = i128::from(self.nominal) * i128::from(count) + sums.sum;
         let buckets: Vec<Bucket> = self.histogram.buckets().collect();
         let quantiles = Quantiles::new(self, &buckets);
         Summary {
             count,
             mean_ns: Some(unit.to_ns(total) / count as f64),
-            std_ns: self.sums.centred_squares().map(|s| (s / count as f64).max(0.0).sqrt() * unit.to_ns(1)),
+            std_ns: sums.centred_squares().map(|s| (s / count as f64).max(0.0).sqrt() * unit.to_ns(1)),
             min_ns: Some(ns(lowest.value)),
             max_ns: Some(ns(highest.value)),
             range_ns: Some(unit.to_ns(i128::from(highest.value) - i128::from(lowest.value))),
@@ -308,7 +353,7 @@ impl Recorder {
             p99_99_ns: quantiles.at(9_999),
             min_at_frame: Some(lowest.frame),
             max_at_frame: Some(highest.frame),
-            lag1: self.sums.lag1(),
+            lag1: sums.lag1(),
             distinct: buckets.len() as u64,
             top: self.top(&buckets),
             histogram: Some(self.dense(&buckets, &quantiles)),
@@ -318,7 +363,7 @@ impl Recorder {
     fn value_of(&self, bucket: &Bucket) -> i64 {
         let value = self.nominal.saturating_add(bucket.value);
         // The middle of an outer bucket may lie beyond the extreme that fell into it.
-        value.clamp(self.lowest.map_or(value, |e| e.value), self.highest.map_or(value, |e| e.value))
+        self.extremes.map_or(value, |[lowest, highest]| value.clamp(lowest.value, highest.value))
     }
 
     /// The five most frequent values, the larger one first where counts are equal.

@@ -22,31 +22,40 @@ const FRACTION_BITS: u32 = 10;
 /// A random walk over the whole numbers from 0 to 2^40, standard deviation `step` per step.
 #[derive(Debug, Clone)]
 pub struct Walk {
-    keys: [Key; LEVELS + 1],
-    /// step · √(2^level) / 2 in 2^-10 ps.
-    scales: [i64; LEVELS + 1],
-    /// The walk at both ends of the interval of each level that holds the last position asked for.
-    ends: [(i64, i64); LEVELS + 1],
+    /// The walk at 0 and at 2^40.
+    whole: Interval,
+    /// Level `i` is made of intervals of 2^i steps; here, of each, the one that holds the last position asked for.
+    levels: [Level; LEVELS],
     last: u64,
+}
+
+/// The walk at both ends of an interval [2^-10 ps].
+type Interval = (i64, i64);
+
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    /// Draws the points that halve the intervals of the level above.
+    key: Key,
+    /// step · √(2^(i + 1)) / 2 in 2^-10 ps.
+    scale: i64,
+    interval: Interval,
 }
 
 impl Walk {
     /// The walk of `key` with normal steps of standard deviation `step`.
     pub fn new(key: Key, step: Span) -> Self {
         let unit = step.as_ps() as f64 * f64::from(1_u32 << FRACTION_BITS);
-        let mut walk = Self {
-            keys: std::array::from_fn(|level| key.child(level as u64)),
-            scales: std::array::from_fn(|level| libm::rint(unit * libm::sqrt(libm::exp2(level as f64)) / 2.0) as i64),
-            ends: [(0, 0); LEVELS + 1],
-            last: 0,
-        };
+        let scale = |level: usize| libm::rint(unit * libm::sqrt(libm::exp2(level as f64)) / 2.0) as i64;
+        let level = |i: usize| Level { key: key.child(i as u64 + 1), scale: scale(i + 1), interval: (0, 0) };
         // The far end is one step of the coarsest walk: twice the bridge's scale.
-        walk.ends[LEVELS] = (0, law::scaled(2 * walk.scales[LEVELS], law::normal(key.named("end").bits(0))));
+        let end = law::scaled(2 * scale(LEVELS), law::normal(key.named("end").bits(0)));
+        let mut walk = Self { whole: (0, end), levels: std::array::from_fn(level), last: 0 };
         walk.descend(LEVELS, 0);
         walk
     }
 
     /// The walk at `position`; positions beyond 2^40 repeat from 0.
+    #[inline]
     pub fn at(&mut self, position: u64) -> Span {
         let position = position & ((1 << LEVELS) - 1);
         let changed = position ^ self.last;
@@ -54,17 +63,18 @@ impl Walk {
             self.descend(64 - changed.leading_zeros() as usize, position);
             self.last = position;
         }
-        Span::from_ps(self.ends[0].0 >> FRACTION_BITS)
+        Span::from_ps(self.levels[0].interval.0 >> FRACTION_BITS)
     }
 
-    /// Refreshes the intervals that hold `position` on all levels below `level`.
-    fn descend(&mut self, level: usize, position: u64) {
-        for level in (1..=level).rev() {
-            let (left, right) = self.ends[level];
-            let draw = law::normal(self.keys[level].bits(position >> level));
-            let middle = ((left + right) >> 1) + law::scaled(self.scales[level], draw);
-            let upper_half = (position >> (level - 1)) & 1 == 1;
-            self.ends[level - 1] = if upper_half { (middle, right) } else { (left, middle) };
+    /// Refreshes the intervals that hold `position` on the lowest `levels` levels.
+    fn descend(&mut self, levels: usize, position: u64) {
+        let (mut left, mut right) = self.levels.get(levels).map_or(self.whole, |above| above.interval);
+        for (i, level) in self.levels[..levels].iter_mut().enumerate().rev() {
+            let draw = law::normal(level.key.bits(position >> (i + 1)));
+            let middle = ((left + right) >> 1) + law::scaled(level.scale, draw);
+            let in_upper_half = (position >> i) & 1 == 1;
+            (left, right) = if in_upper_half { (middle, right) } else { (left, middle) };
+            level.interval = (left, right);
         }
     }
 }
