@@ -215,20 +215,26 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Takes one frame; answers its value, in the metric's unit.
+    /// Takes one frame.
     #[inline]
-    pub fn take(&mut self, record: &FrameRecord) -> Option<i64> {
-        let value = match self.reading {
-            Reading::Value(read) => read(record)?,
-            Reading::Interval(read) => self.interval(read(record), u64::MAX)?,
-            Reading::WrappedInterval(read) => self.interval(read(record).map(u64::from), u64::from(u32::MAX))?,
+    pub fn take(&mut self, record: &FrameRecord) {
+        if let Some(value) = self.value(record) {
+            self.recorder.record(value, record.id.number);
+        }
+    }
+
+    /// The frame's value, in the metric's unit.
+    #[inline]
+    fn value(&mut self, record: &FrameRecord) -> Option<i64> {
+        match self.reading {
+            Reading::Value(read) => read(record),
+            Reading::Interval(read) => self.interval(read(record), u64::MAX),
+            Reading::WrappedInterval(read) => self.interval(read(record).map(u64::from), u64::from(u32::MAX)),
             Reading::StampVsObserver => {
                 let (count, stamp) = (record.observed?.count, tx_stamp_ns(record)?);
-                self.turns.difference(count, stamp)
+                Some(self.turns.difference(count, stamp))
             }
-        };
-        self.recorder.record(value, record.id.number);
-        Some(value)
+        }
     }
 
     /// The difference to the frame before; none after a frame without a reading.

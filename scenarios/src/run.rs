@@ -170,10 +170,10 @@ impl Recorders {
         }
     }
 
-    fn trace(&mut self, record: &FrameRecord, apparent_delay_ps: i64) {
-        let traced = *self.traced_stream.get_or_insert(record.id.stream);
-        if let TxStamp::Read(stamp) = record.tx_stamp
-            && traced == record.id.stream
+    fn trace(&mut self, record: &FrameRecord, apparent_delay_ps: Option<i64>) {
+        if let (TxStamp::Read(stamp), Some(_), Some(apparent_delay_ps)) =
+            (record.tx_stamp, record.observed, apparent_delay_ps)
+            && *self.traced_stream.get_or_insert(record.id.stream) == record.id.stream
             && self.stamps.len() < STAMP_TRACE
         {
             self.stamps.push(StampPoint { frame: record.id.number, stamp_ns: stamp.ns, apparent_delay_ps });
@@ -290,21 +290,16 @@ impl Sink<FrameRecord> for Recorders {
             return;
         };
         stream.count(record);
-        let mut apparent_delay = None;
-        let plotted = self.series.as_ref().filter(|_| index == 0).map(|(place, _)| *place);
-        for (place, meter) in stream.meters.iter_mut().enumerate() {
-            let value = meter.take(record);
-            if self.vs_observer == Some(place) {
-                apparent_delay = value;
-            }
-            if plotted == Some(place)
-                && let (Some(value), Some((_, series))) = (value, &mut self.series)
-            {
-                series.take(record.id.number, meter.recorder().unit().to_ns(i128::from(value)));
+        stream.meters.iter_mut().for_each(|meter| meter.take(record));
+        if let (0, Some((place, series))) = (index, &mut self.series) {
+            let recorder = stream.meters[*place].recorder();
+            if let Some(value) = recorder.latest() {
+                series.take(record.id.number, recorder.unit().to_ns(i128::from(value)));
             }
         }
-        if let Some(delay) = apparent_delay {
-            self.trace(record, delay);
+        if let Some(place) = self.vs_observer {
+            let apparent_delay = stream.meters[place].recorder().latest();
+            self.trace(record, apparent_delay);
         }
     }
 }

@@ -5,8 +5,8 @@
 //! instant in its slot, and the earliest slot is what happens next. At equal instants the lower slot goes
 //! first, so the order of the slots is the tie order of the model.
 //!
-//! Up to [`SCAN_LIMIT`] slots a change is a store and the earliest slot is found by a scan; above, a winner tree over the
-//! slots makes both O(log n) (`benches/` measures both).
+//! The earliest slot is known at any time. Up to [`SCAN_LIMIT`] slots, putting it off costs a scan and every other change
+//! a comparison; above, a winner tree over the slots makes a change O(log n) (`benches/` measures both).
 
 use crate::time::SimTime;
 
@@ -17,6 +17,8 @@ pub const SCAN_LIMIT: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Agenda {
     slots: Vec<SimTime>,
+    /// The earliest instant and its slot.
+    first: (SimTime, usize),
     /// Winner tree: node `i` holds the slot that wins below it; leaves are implied. Empty while a scan is used.
     winners: Vec<u32>,
     leaves: usize,
@@ -28,6 +30,7 @@ impl Agenda {
         let leaves = sources.next_power_of_two();
         let mut agenda = Self {
             slots: vec![SimTime::NEVER; if sources > SCAN_LIMIT { leaves } else { sources }],
+            first: (SimTime::NEVER, 0),
             winners: Vec::new(),
             leaves,
         };
@@ -49,16 +52,7 @@ impl Agenda {
     /// The earliest instant and its slot; the lowest slot where several are equal.
     #[inline]
     pub fn first(&self) -> (SimTime, usize) {
-        if let Some(&winner) = self.winners.get(1) {
-            return (self.slots[winner as usize], winner as usize);
-        }
-        let mut best = (SimTime::NEVER, 0);
-        for (slot, &instant) in self.slots.iter().enumerate() {
-            if instant < best.0 {
-                best = (instant, slot);
-            }
-        }
-        best
+        self.first
     }
 
     /// Puts `instant` into `slot`.
@@ -67,7 +61,24 @@ impl Agenda {
         self.slots[slot] = instant;
         if !self.winners.is_empty() {
             self.climb(slot);
+            let winner = self.winners[1] as usize;
+            self.first = (self.slots[winner], winner);
+        } else if (instant, slot) < self.first {
+            self.first = (instant, slot);
+        } else if slot == self.first.1 {
+            self.first = self.scan();
         }
+    }
+
+    /// The earliest of all slots, looked for.
+    fn scan(&self) -> (SimTime, usize) {
+        let mut best = (SimTime::NEVER, 0);
+        for (slot, &instant) in self.slots.iter().enumerate() {
+            if instant < best.0 {
+                best = (instant, slot);
+            }
+        }
+        best
     }
 
     /// Plays the matches above `slot` again, up to the first one that it has no part in, neither before nor now.

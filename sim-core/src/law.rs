@@ -15,8 +15,9 @@ const CELLS: usize = 1 << CELL_BITS;
 /// Bits of the place within a cell: the widest cell, ln 2 means, times 2^31 still fits into 63 bits.
 const PLACE_BITS: u32 = 31;
 
-/// A quantile function in fixed point.
-struct Table {
+/// A standard law: its quantile function in fixed point.
+#[derive(Debug)]
+pub(crate) struct Law {
     /// Quantiles of k / 4096.
     knots: [i64; CELLS + 1],
     /// The quantile of a small probability from below; `None` where the lowest cell is straight enough.
@@ -25,13 +26,14 @@ struct Table {
     upper: fn(f64) -> f64,
 }
 
-impl Table {
+impl Law {
     fn new(quantile: fn(f64) -> f64, lower: Option<fn(f64) -> f64>, upper: fn(f64) -> f64) -> Self {
         Self { knots: std::array::from_fn(|k| fixed(quantile(k as f64 / CELLS as f64))), lower, upper }
     }
 
+    /// A standard sample, in units of 2^-32 (of a standard deviation, or of the mean).
     #[inline]
-    fn sample(&self, bits: u64) -> i64 {
+    pub(crate) fn sample(&self, bits: u64) -> i64 {
         let cell = (bits >> (64 - CELL_BITS)) as usize;
         if cell == CELLS - 1 || cell == 0 {
             return self.sample_tail(bits);
@@ -69,20 +71,18 @@ fn fixed(value: f64) -> i64 {
     libm::rint(value * ONE) as i64
 }
 
-static NORMAL: LazyLock<Table> =
-    LazyLock::new(|| Table::new(normal_quantile, Some(normal_quantile), |q| -normal_quantile(q)));
-static EXPONENTIAL: LazyLock<Table> = LazyLock::new(|| Table::new(|p| -libm::log1p(-p), None, |q| -libm::log(q)));
+static NORMAL: LazyLock<Law> =
+    LazyLock::new(|| Law::new(normal_quantile, Some(normal_quantile), |q| -normal_quantile(q)));
+static EXPONENTIAL: LazyLock<Law> = LazyLock::new(|| Law::new(|p| -libm::log1p(-p), None, |q| -libm::log(q)));
 
-/// A standard normal sample, in units of 2^-32.
-#[inline]
-pub(crate) fn normal(bits: u64) -> i64 {
-    NORMAL.sample(bits)
+/// The standard normal law.
+pub(crate) fn normal() -> &'static Law {
+    &NORMAL
 }
 
-/// An exponential sample of mean 1, in units of 2^-32.
-#[inline]
-pub(crate) fn exponential(bits: u64) -> i64 {
-    EXPONENTIAL.sample(bits)
+/// The exponential law of mean 1.
+pub(crate) fn exponential() -> &'static Law {
+    &EXPONENTIAL
 }
 
 /// `scale` · sample, rounded to the nearest whole unit of `scale`.
@@ -190,12 +190,12 @@ mod tests {
     use statrs::distribution::{ContinuousCDF, Exp, Normal};
 
     /// Samples the whole range of draws evenly and compares with another library's distribution function.
-    fn greatest_difference(sample: fn(u64) -> i64, cdf: impl Fn(f64) -> f64) -> f64 {
+    fn greatest_difference(law: &Law, cdf: impl Fn(f64) -> f64) -> f64 {
         const STEPS: u64 = 1 << 20;
         (0..STEPS)
             .map(|k| {
                 let bits = k * (u64::MAX / STEPS) + (u64::MAX / STEPS) / 2;
-                (cdf(sample(bits) as f64 / ONE) - probability(bits)).abs()
+                (cdf(law.sample(bits) as f64 / ONE) - probability(bits)).abs()
             })
             .fold(0.0, f64::max)
     }
@@ -203,27 +203,27 @@ mod tests {
     #[test]
     fn tables_follow_their_laws() {
         let standard = Normal::new(0.0, 1.0).unwrap();
-        assert!(greatest_difference(normal, |x| standard.cdf(x)) < 3e-5);
+        assert!(greatest_difference(normal(), |x| standard.cdf(x)) < 3e-5);
         let unit = Exp::new(1.0).unwrap();
-        assert!(greatest_difference(exponential, |x| unit.cdf(x)) < 3e-5);
+        assert!(greatest_difference(exponential(), |x| unit.cdf(x)) < 3e-5);
     }
 
     #[test]
     fn tails_are_not_cut() {
         // P = 2^-40 lies 7.05 standard deviations below 0; the first draw of all 9.1.
-        let far = normal(1 << 24) as f64 / ONE;
+        let far = normal().sample(1 << 24) as f64 / ONE;
         assert!((far + 7.048).abs() < 0.01, "{far}");
-        assert!(normal(0) < -(9.0 * ONE) as i64 && normal(u64::MAX) > (9.0 * ONE) as i64);
-        assert!((exponential(u64::MAX) as f64 / ONE - 45.05).abs() < 0.1);
-        assert_eq!(exponential(0), 0);
+        assert!(normal().sample(0) < -(9.0 * ONE) as i64 && normal().sample(u64::MAX) > (9.0 * ONE) as i64);
+        assert!((exponential().sample(u64::MAX) as f64 / ONE - 45.05).abs() < 0.1);
+        assert_eq!(exponential().sample(0), 0);
     }
 
     #[test]
     fn samples_are_monotone_in_the_draw() {
-        for sample in [normal, exponential] {
+        for law in [normal(), exponential()] {
             let mut last = i64::MIN;
             for k in 0..1_u64 << 16 {
-                let value = sample(k << 48);
+                let value = law.sample(k << 48);
                 assert!(value >= last);
                 last = value;
             }

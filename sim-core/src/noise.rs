@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::law;
+use crate::law::{self, Law};
 use crate::quantity::{self, Kind, QuantityError};
 use crate::rng::Key;
 use crate::time::Span;
@@ -220,9 +220,9 @@ pub struct Noise(Node);
 #[derive(Debug, Clone)]
 enum Node {
     Constant(i64),
-    Normal { key: Key, std: i64 },
-    Laplace { key: Key, scale: i64 },
-    Exponential { key: Key, mean: i64, below: u64 },
+    Normal { key: Key, std: i64, law: &'static Law },
+    Laplace { key: Key, scale: i64, law: &'static Law },
+    Exponential { key: Key, mean: i64, below: u64, law: &'static Law },
     Uniform { key: Key, from: i64, width: u64 },
     Choice { key: Key, parts: Vec<(u64, Node)> },
     Sum(Vec<Node>),
@@ -254,7 +254,7 @@ impl Node {
     fn sample(&mut self, number: u64, size: u32) -> i64 {
         match self {
             Self::Constant(value) => *value,
-            Self::Normal { key, std } => law::scaled(*std, law::normal(key.bits(number))),
+            Self::Normal { key, std, law } => law::scaled(*std, law.sample(key.bits(number))),
             Self::BySize { none_at, .. } if *none_at == i64::from(size) => 0,
             other => other.draw(number, size),
         }
@@ -263,13 +263,13 @@ impl Node {
     fn draw(&mut self, number: u64, size: u32) -> i64 {
         match self {
             Self::Constant(_) | Self::Normal { .. } => self.sample(number, size),
-            Self::Laplace { key, scale } => {
+            Self::Laplace { key, scale, law } => {
                 let bits = key.bits(number);
-                let magnitude = law::scaled(*scale, law::exponential(bits << 1));
+                let magnitude = law::scaled(*scale, law.sample(bits << 1));
                 if bits >> 63 == 0 { magnitude } else { -magnitude }
             }
-            Self::Exponential { key, mean, below } => {
-                law::scaled(*mean, law::exponential(share(key.bits(number), *below)))
+            Self::Exponential { key, mean, below, law } => {
+                law::scaled(*mean, law.sample(share(key.bits(number), *below)))
             }
             Self::Uniform { key, from, width } => from.wrapping_add(share(key.bits(number), *width) as i64),
             Self::Choice { key, parts } => {
@@ -309,12 +309,17 @@ fn share(bits: u64, whole: u64) -> u64 {
 fn node(spec: &NoiseSpec, key: Key) -> Result<Node, NoiseError> {
     Ok(match spec {
         NoiseSpec::Constant(value) => Node::Constant(value.as_ps()),
-        NoiseSpec::Normal(std) => Node::Normal { key, std: not_negative("normal", "standard deviation", *std)? },
-        NoiseSpec::Laplace(scale) => Node::Laplace { key, scale: not_negative("laplace", "scale", *scale)? },
-        NoiseSpec::Exponential(law) => Node::Exponential {
+        NoiseSpec::Normal(std) => {
+            Node::Normal { key, std: not_negative("normal", "standard deviation", *std)?, law: law::normal() }
+        }
+        NoiseSpec::Laplace(scale) => {
+            Node::Laplace { key, scale: not_negative("laplace", "scale", *scale)?, law: law::exponential() }
+        }
+        NoiseSpec::Exponential(Exponential { mean, cut }) => Node::Exponential {
             key,
-            mean: not_negative("exponential", "mean", law.mean)?,
-            below: law.cut.map_or(Ok(u64::MAX), |cut| probability_below(law.mean, cut))?,
+            mean: not_negative("exponential", "mean", *mean)?,
+            below: cut.map_or(Ok(u64::MAX), |cut| probability_below(*mean, cut))?,
+            law: law::exponential(),
         },
         NoiseSpec::Uniform([from, to]) => {
             let width = to.as_ps().checked_sub(from.as_ps()).and_then(|width| u64::try_from(width).ok());

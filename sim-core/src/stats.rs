@@ -32,13 +32,14 @@ impl Unit {
 const EXACT: u64 = 1 << 16;
 /// Beyond, the leading 1 and this many bits after it are kept.
 const SUB_BITS: u32 = 11;
-const PAGE: usize = 256;
+/// Counts per page: 4 KiB.
+const PAGE: usize = 512;
 
 /// Counts of signed integers, exact near 0 and log-linear beyond; pages appear when first touched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Pages of the buckets of values ≥ 0, then of values < 0.
-    sides: [Vec<Option<Box<[u64; PAGE]>>>; 2],
+    /// The bucket of a magnitude and a sign stands at twice the bucket's number, one higher for values below 0.
+    pages: Vec<Option<Box<[u64; PAGE]>>>,
 }
 
 /// One bucket of a histogram.
@@ -53,9 +54,9 @@ impl Histogram {
     /// Counts `value` once.
     #[inline]
     pub fn record(&mut self, value: i64) {
-        let bucket = bucket_of(value.unsigned_abs());
-        match self.sides[usize::from(value < 0)].get_mut(bucket / PAGE) {
-            Some(Some(page)) => page[bucket % PAGE] += 1,
+        let place = place_of(value);
+        match self.pages.get_mut(place / PAGE) {
+            Some(Some(page)) => page[place % PAGE] += 1,
             _ => self.add(value, 1),
         }
     }
@@ -63,13 +64,12 @@ impl Histogram {
     /// Counts `value` `count` times, in a new page if need be.
     #[cold]
     fn add(&mut self, value: i64, count: u64) {
-        let bucket = bucket_of(value.unsigned_abs());
-        let side = &mut self.sides[usize::from(value < 0)];
-        let page = bucket / PAGE;
-        if page >= side.len() {
-            side.resize(page + 1, None);
+        let place = place_of(value);
+        let page = place / PAGE;
+        if page >= self.pages.len() {
+            self.pages.resize(page + 1, None);
         }
-        side[page].get_or_insert_with(|| Box::new([0; PAGE]))[bucket % PAGE] += count;
+        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[place % PAGE] += count;
     }
 
     /// Adds the counts of `other`, each value moved by `shift`.
@@ -81,35 +81,36 @@ impl Histogram {
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (side, theirs) in self.sides.iter_mut().zip(&other.sides) {
-            if side.len() < theirs.len() {
-                side.resize(theirs.len(), None);
-            }
-            for (page, their_page) in side.iter_mut().zip(theirs).filter_map(|(a, b)| Some((a, b.as_ref()?))) {
-                let page = page.get_or_insert_with(|| Box::new([0; PAGE]));
-                page.iter_mut().zip(their_page.iter()).for_each(|(count, more)| *count += more);
-            }
+        if self.pages.len() < other.pages.len() {
+            self.pages.resize(other.pages.len(), None);
+        }
+        for (page, theirs) in self.pages.iter_mut().zip(&other.pages).filter_map(|(a, b)| Some((a, b.as_ref()?))) {
+            let page = page.get_or_insert_with(|| Box::new([0; PAGE]));
+            page.iter_mut().zip(theirs.iter()).for_each(|(count, more)| *count += more);
         }
     }
 
     /// Buckets that hold something, in ascending order.
-    fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        let side = |side: usize| {
-            self.sides[side].iter().enumerate().filter_map(|(page, counts)| Some((page, counts.as_ref()?))).flat_map(
-                |(page, counts)| {
-                    counts
-                        .iter()
-                        .enumerate()
-                        .filter(|(_, count)| **count > 0)
-                        .map(move |(slot, &count)| (page * PAGE + slot, count))
-                },
-            )
+    fn buckets(&self) -> Vec<Bucket> {
+        let held = |below_0: bool| {
+            let pages =
+                self.pages.iter().enumerate().filter_map(|(page, counts)| Some((page * PAGE, counts.as_ref()?)));
+            pages.flat_map(move |(first, counts)| {
+                let side = counts.iter().enumerate().skip(usize::from(below_0)).step_by(2);
+                side.filter(|(_, count)| **count > 0)
+                    .map(move |(place, &count)| (representative((first + place) / 2), count))
+            })
         };
-        let mut negative: Vec<Bucket> =
-            side(1).map(|(bucket, count)| Bucket { value: -representative(bucket), count }).collect();
-        negative.reverse();
-        negative.into_iter().chain(side(0).map(|(bucket, count)| Bucket { value: representative(bucket), count }))
+        let mut buckets: Vec<Bucket> = held(true).map(|(value, count)| Bucket { value: -value, count }).collect();
+        buckets.reverse();
+        buckets.extend(held(false).map(|(value, count)| Bucket { value, count }));
+        buckets
     }
+}
+
+#[inline]
+fn place_of(value: i64) -> usize {
+    (bucket_of(value.unsigned_abs()) << 1) | usize::from(value < 0)
 }
 
 #[inline]
@@ -131,7 +132,8 @@ fn representative(bucket: usize) -> i64 {
     i64::try_from(lowest + (1 << shift) / 2).unwrap_or(i64::MAX)
 }
 
-/// Integer sums of runs of successive deviations, from which mean, deviation and lag-1 autocorrelation follow.
+/// Integer sums of runs of successive deviations, from which mean, deviation and lag-1 autocorrelation follow. They
+/// count modulo 2^128: whoever reads them knows that they stayed in range ([`Recorder::sums_fit`]).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sums {
     count: u64,
@@ -142,8 +144,6 @@ struct Sums {
     runs: u64,
     /// Sum of the first and the last one of every run.
     ends: i128,
-    /// The squares or the products left the range of their sums.
-    overflow: bool,
 }
 
 impl Sums {
@@ -153,11 +153,9 @@ impl Sums {
         let wide = i128::from(deviation);
         self.count += 1;
         self.sum += wide;
-        self.squares = add(&mut self.overflow, self.squares, wide * wide);
+        self.squares = self.squares.wrapping_add(wide * wide);
         match previous {
-            Some(previous) => {
-                self.products = add(&mut self.overflow, self.products, wide * i128::from(previous));
-            }
+            Some(previous) => self.products = self.products.wrapping_add(wide * i128::from(previous)),
             None => {
                 self.runs += 1;
                 self.ends += wide;
@@ -183,29 +181,28 @@ impl Sums {
     fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
-        self.squares = add(&mut self.overflow, self.squares, other.squares);
-        self.products = add(&mut self.overflow, self.products, other.products);
+        self.squares = self.squares.wrapping_add(other.squares);
+        self.products = self.products.wrapping_add(other.products);
         self.runs += other.runs;
         self.ends += other.ends;
-        self.overflow |= other.overflow;
     }
 
     /// The sums of the same deviations, each larger by `shift`.
     fn shifted(&self, shift: i64) -> Self {
         let (shift, n, pairs) = (i128::from(shift), i128::from(self.count), i128::from(self.pairs()));
-        let ends = self.ends + 2 * i128::from(self.runs) * shift;
-        let mut shifted = Self { sum: self.sum + n * shift, ends, ..*self };
-        let overflow = &mut shifted.overflow;
-        shifted.squares = add(overflow, self.squares, 2 * shift * self.sum + n * shift * shift);
-        shifted.products = add(overflow, self.products, shift * self.pair_sum() + pairs * shift * shift);
-        shifted
+        let moved =
+            |sum: i128, number: i128| shift.wrapping_mul(sum).wrapping_add((shift * shift).wrapping_mul(number));
+        Self {
+            sum: self.sum + n * shift,
+            squares: self.squares.wrapping_add(moved(2 * self.sum, n)),
+            products: self.products.wrapping_add(moved(self.pair_sum(), pairs)),
+            ends: self.ends + 2 * i128::from(self.runs) * shift,
+            ..*self
+        }
     }
 
-    /// Sum of the squared deviations from the mean, or `None` where the squares exceed 127 bits.
+    /// Sum of the squared deviations from the mean.
     fn centred_squares(&self) -> Option<f64> {
-        if self.count == 0 || self.overflow {
-            return None;
-        }
         let n = i128::from(self.count);
         let mean = self.sum.div_euclid(n);
         let rest = self.sum.rem_euclid(n);
@@ -224,14 +221,6 @@ impl Sums {
     }
 }
 
-/// `sum` + `term`; marks when that leaves the range.
-#[inline]
-fn add(overflow: &mut bool, sum: i128, term: i128) -> i128 {
-    let (sum, left) = sum.overflowing_add(term);
-    *overflow |= left;
-    sum
-}
-
 /// An extreme value and the number of the frame that had it first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Extreme {
@@ -245,8 +234,9 @@ pub struct Recorder {
     unit: Unit,
     nominal: i64,
     sums: Sums,
-    /// The lowest and the highest value.
-    extremes: Option<[Extreme; 2]>,
+    /// The ends of the range when nothing was recorded.
+    lowest: Extreme,
+    highest: Extreme,
     histogram: Histogram,
     previous: Option<i64>,
 }
@@ -254,7 +244,15 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder of values in `unit` that are expected near `nominal`.
     pub fn new(unit: Unit, nominal: i64) -> Self {
-        Self { unit, nominal, sums: Sums::default(), extremes: None, histogram: Histogram::default(), previous: None }
+        Self {
+            unit,
+            nominal,
+            sums: Sums::default(),
+            lowest: Extreme { value: i64::MAX, frame: 0 },
+            highest: Extreme { value: i64::MIN, frame: 0 },
+            histogram: Histogram::default(),
+            previous: None,
+        }
     }
 
     /// The unit of the values.
@@ -272,28 +270,34 @@ impl Recorder {
     pub fn record(&mut self, value: i64, frame: u64) {
         let deviation = value.saturating_sub(self.nominal);
         self.sums.add(deviation, self.previous.replace(deviation));
-        match self.extremes {
-            Some([lowest, highest]) if (lowest.value..=highest.value).contains(&value) => {}
-            _ => self.widen([Extreme { value, frame }; 2]),
+        if value < self.lowest.value {
+            self.lowest = Extreme { value, frame };
+        }
+        if value > self.highest.value {
+            self.highest = Extreme { value, frame };
         }
         self.histogram.record(deviation);
     }
 
-    /// Takes in further extremes; the earlier one stays where values are equal.
-    fn widen(&mut self, [low, high]: [Extreme; 2]) {
-        let [lowest, highest] = self.extremes.get_or_insert([low, high]);
-        if low.value < lowest.value {
-            *lowest = low;
-        }
-        if high.value > highest.value {
-            *highest = high;
-        }
+    /// The value recorded last; none at the start, and after an interruption.
+    #[inline]
+    pub fn latest(&self) -> Option<i64> {
+        self.previous.map(|deviation| self.nominal.saturating_add(deviation))
     }
 
     /// Says that the next value does not follow the last one (a frame between them is missing).
     #[inline]
     pub fn interrupt(&mut self) {
         self.sums.end_run(self.previous.take());
+    }
+
+    /// Did the sums of squares and products stay within 127 bits? None of them exceeds the number of values times
+    /// the square of the greatest deviation.
+    fn sums_fit(&self) -> bool {
+        let reach = |extreme: Extreme| i128::from(extreme.value) - i128::from(self.nominal);
+        let greatest = reach(self.lowest).unsigned_abs().max(reach(self.highest).unsigned_abs());
+        let bound = greatest.checked_mul(greatest).and_then(|square| square.checked_mul(u128::from(self.sums.count)));
+        bound.is_some_and(|bound| bound < 1 << 126)
     }
 
     /// The sums with the present run ended.
@@ -318,27 +322,34 @@ impl Recorder {
                 self.histogram.merge_shifted(&other.histogram, shift);
             }
         }
-        if let Some(theirs) = other.extremes {
-            self.widen(theirs);
+        // The earlier one stays where values are equal.
+        if other.lowest.value < self.lowest.value {
+            self.lowest = other.lowest;
+        }
+        if other.highest.value > self.highest.value {
+            self.highest = other.highest;
         }
     }
 
     /// The summary that reports print.
     pub fn summary(&self) -> Summary {
-        let Some([lowest, highest]) = self.extremes else {
+        let (lowest, highest, count) = (self.lowest, self.highest, self.sums.count);
+        if count == 0 {
             return Summary::default();
-        };
+        }
         let sums = self.ended_sums();
-        let count = sums.count;
+        let spread = self.sums_fit().then_some(sums);
         let unit = self.unit;
         let ns = |value: i64| unit.to_ns(i128::from(value));
         let total = i128::from(self.nominal) * i128::from(count) + sums.sum;
-        let buckets: Vec<Bucket> = self.histogram.buckets().collect();
+        let buckets = self.histogram.buckets();
         let quantiles = Quantiles::new(self, &buckets);
         Summary {
             count,
             mean_ns: Some(unit.to_ns(total) / count as f64),
-            std_ns: sums.centred_squares().map(|s| (s / count as f64).max(0.0).sqrt() * unit.to_ns(1)),
+            std_ns: spread
+                .and_then(|sums| sums.centred_squares())
+                .map(|s| (s / count as f64).max(0.0).sqrt() * unit.to_ns(1)),
             min_ns: Some(ns(lowest.value)),
             max_ns: Some(ns(highest.value)),
             range_ns: Some(unit.to_ns(i128::from(highest.value) - i128::from(lowest.value))),
@@ -353,7 +364,7 @@ impl Recorder {
             p99_99_ns: quantiles.at(9_999),
             min_at_frame: Some(lowest.frame),
             max_at_frame: Some(highest.frame),
-            lag1: sums.lag1(),
+            lag1: spread.and_then(|sums| sums.lag1()),
             distinct: buckets.len() as u64,
             top: self.top(&buckets),
             histogram: Some(self.dense(&buckets, &quantiles)),
@@ -363,14 +374,20 @@ impl Recorder {
     fn value_of(&self, bucket: &Bucket) -> i64 {
         let value = self.nominal.saturating_add(bucket.value);
         // The middle of an outer bucket may lie beyond the extreme that fell into it.
-        self.extremes.map_or(value, |[lowest, highest]| value.clamp(lowest.value, highest.value))
+        value.clamp(self.lowest.value, self.highest.value)
     }
 
     /// The five most frequent values, the larger one first where counts are equal.
     fn top(&self, buckets: &[Bucket]) -> Vec<(f64, u64)> {
+        const NUMBER: usize = 5;
+        let rank = |bucket: &&Bucket| std::cmp::Reverse((bucket.count, bucket.value));
         let mut frequent: Vec<&Bucket> = buckets.iter().collect();
-        frequent.sort_by_key(|b| std::cmp::Reverse((b.count, b.value)));
-        frequent.iter().take(5).map(|b| (self.unit.to_ns(i128::from(self.value_of(b))), b.count)).collect()
+        if frequent.len() > NUMBER {
+            frequent.select_nth_unstable_by_key(NUMBER - 1, rank);
+            frequent.truncate(NUMBER);
+        }
+        frequent.sort_by_key(rank);
+        frequent.iter().map(|b| (self.unit.to_ns(i128::from(self.value_of(b))), b.count)).collect()
     }
 
     fn dense(&self, buckets: &[Bucket], quantiles: &Quantiles<'_>) -> DenseHistogram {

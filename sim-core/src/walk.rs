@@ -10,7 +10,7 @@
 //! Who asks, how often and in which order changes nothing, and an answer `n` steps from the last one costs
 //! about log2(n) draws (P. Lévy, Processus stochastiques et mouvement brownien, 1948).
 
-use crate::law;
+use crate::law::{self, Law};
 use crate::rng::Key;
 use crate::time::Span;
 
@@ -27,6 +27,7 @@ pub struct Walk {
     /// Level `i` is made of intervals of 2^i steps; here, of each, the one that holds the last position asked for.
     levels: [Level; LEVELS],
     last: u64,
+    normal: &'static Law,
 }
 
 /// The walk at both ends of an interval [2^-10 ps].
@@ -48,8 +49,9 @@ impl Walk {
         let scale = |level: usize| libm::rint(unit * libm::sqrt(libm::exp2(level as f64)) / 2.0) as i64;
         let level = |i: usize| Level { key: key.child(i as u64 + 1), scale: scale(i + 1), interval: (0, 0) };
         // The far end is one step of the coarsest walk: twice the bridge's scale.
-        let end = law::scaled(2 * scale(LEVELS), law::normal(key.named("end").bits(0)));
-        let mut walk = Self { whole: (0, end), levels: std::array::from_fn(level), last: 0 };
+        let normal = law::normal();
+        let end = law::scaled(2 * scale(LEVELS), normal.sample(key.named("end").bits(0)));
+        let mut walk = Self { whole: (0, end), levels: std::array::from_fn(level), last: 0, normal };
         walk.descend(LEVELS, 0);
         walk
     }
@@ -70,7 +72,7 @@ impl Walk {
     fn descend(&mut self, levels: usize, position: u64) {
         let (mut left, mut right) = self.levels.get(levels).map_or(self.whole, |above| above.interval);
         for (i, level) in self.levels[..levels].iter_mut().enumerate().rev() {
-            let draw = law::normal(level.key.bits(position >> (i + 1)));
+            let draw = self.normal.sample(level.key.bits(position >> (i + 1)));
             let middle = ((left + right) >> 1) + law::scaled(level.scale, draw);
             let in_upper_half = (position >> i) & 1 == 1;
             (left, right) = if in_upper_half { (middle, right) } else { (left, middle) };
