@@ -12,13 +12,15 @@
 //! | observer | [`observer`] | the cable |
 //! | the other end | [`sender`] | its own schedule and clock |
 //!
-//! [`nic`] puts the stages of one port together, [`port`] orders them (and [`mod@reference`] does so again, slowly),
+//! [`nic`] puts the stages of one port together, [`port`] orders them (and [`mod@reference`] does so again, slowly; [`kernel`] is
+//! what both offer),
 //! [`world`] holds everything and is what others call. Numbers live in `nics/*.toml` and `instruments/*.toml`
 //! ([`spec`], [`registry`]).
 
 pub mod bits;
 pub mod driver;
 pub mod frame;
+pub mod kernel;
 pub mod launch;
 pub mod mac;
 pub mod nic;

@@ -14,43 +14,12 @@
 use nicsim_core::agenda::Agenda;
 use nicsim_core::time::SimTime;
 
-use crate::frame::{FrameId, FrameRecord, Refused};
-use crate::nic::{ClockAction, Nic};
-use crate::phc::PhcError;
+use crate::frame::FrameRecord;
+use crate::kernel::{Limit, PortKernel, Step};
+use crate::nic::Nic;
 
 const CLOCK: usize = 0;
 const FIRST_SUBMIT: usize = 1;
-
-/// How far a port may go on by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
-    /// All before this instant is due, and at it a change of the clock.
-    pub until: SimTime,
-    /// Nothing after this instant is due: something else happens then, after what the port does.
-    pub other: SimTime,
-}
-
-impl Limit {
-    /// To the last frame.
-    pub const NONE: Self = Self { until: SimTime::NEVER, other: SimTime::NEVER };
-
-    /// Is what happens at `at` due?
-    #[inline]
-    pub fn allows(self, at: SimTime, is_clock: bool) -> bool {
-        at <= self.other && (at < self.until || (is_clock && at == self.until))
-    }
-}
-
-/// What a port did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Nothing: nothing is due.
-    Nothing,
-    /// Something with a frame.
-    Frame,
-    /// A change of the clock.
-    Clock(SimTime),
-}
 
 /// One port, run by slots.
 #[derive(Clone)]
@@ -77,40 +46,6 @@ impl Port {
         port.agenda.set(CLOCK, port.nic.clock_change_at());
         (0..streams).for_each(|stream| port.refresh_submit(stream));
         port
-    }
-
-    /// The earliest pending instant.
-    #[inline]
-    pub fn next_at(&self) -> SimTime {
-        self.agenda.first().0
-    }
-
-    /// Is anything due but changes of the clock? A drifting oscillator has those without end.
-    pub fn has_frames(&self) -> bool {
-        (FIRST_SUBMIT..=self.transmit).any(|slot| self.agenda.get(slot) != SimTime::NEVER)
-    }
-
-    /// Does what comes next, if it is due; hands on the record of a frame that starts.
-    #[inline]
-    pub fn step(&mut self, limit: Limit, emit: &mut impl FnMut(&mut FrameRecord)) -> Step {
-        let (now, slot) = self.agenda.first();
-        if !limit.allows(now, slot == CLOCK) {
-            return Step::Nothing;
-        }
-        if slot == self.transmit {
-            self.transmit(now, emit);
-        } else if slot >= self.first_fetch {
-            self.fetch(slot - self.first_fetch, now);
-        } else if slot >= FIRST_SUBMIT {
-            self.submit(slot - FIRST_SUBMIT, now);
-        } else if limit == Limit::NONE && !self.has_frames() {
-            return Step::Nothing;
-        } else {
-            self.nic.change_clock(now);
-            self.clock_changed(now);
-            return Step::Clock(now);
-        }
-        Step::Frame
     }
 
     #[inline]
@@ -144,6 +79,50 @@ impl Port {
         }
     }
 
+    #[inline]
+    fn refresh_submit(&mut self, stream: usize) {
+        let due = self.nic.submit_due_at(stream);
+        self.agenda.set(FIRST_SUBMIT + stream, due);
+    }
+
+    #[inline]
+    fn refresh_fetch(&mut self, queue: usize) {
+        self.agenda.set(self.first_fetch + queue, self.nic.fetch_due_at(queue));
+    }
+}
+
+impl PortKernel for Port {
+    #[inline]
+    fn next_at(&mut self) -> SimTime {
+        self.agenda.first().0
+    }
+
+    fn has_frames(&self) -> bool {
+        (FIRST_SUBMIT..=self.transmit).any(|slot| self.agenda.get(slot) != SimTime::NEVER)
+    }
+
+    #[inline]
+    fn step(&mut self, limit: Limit, emit: &mut impl FnMut(&mut FrameRecord)) -> Step {
+        let (now, slot) = self.agenda.first();
+        if !limit.allows(now, slot == CLOCK) {
+            return Step::Nothing;
+        }
+        if slot == self.transmit {
+            self.transmit(now, emit);
+        } else if slot >= self.first_fetch {
+            self.fetch(slot - self.first_fetch, now);
+        } else if slot >= FIRST_SUBMIT {
+            self.submit(slot - FIRST_SUBMIT, now);
+        } else if limit == Limit::NONE && !self.has_frames() {
+            return Step::Nothing;
+        } else {
+            self.nic.change_clock(now);
+            self.clock_changed(now);
+            return Step::Clock(now);
+        }
+        Step::Frame
+    }
+
     fn clock_changed(&mut self, now: SimTime) {
         self.agenda.set(CLOCK, self.nic.clock_change_at());
         for stream in 0..self.nic.streams() {
@@ -155,50 +134,15 @@ impl Port {
         self.agenda.set(self.transmit, self.nic.transmit_due_at());
     }
 
-    #[inline]
-    fn refresh_submit(&mut self, stream: usize) {
-        let due = self.nic.submit_due_at(stream);
-        self.agenda.set(FIRST_SUBMIT + stream, due);
+    fn frame_queued(&mut self, queue: usize) {
+        self.refresh_fetch(queue);
     }
 
-    #[inline]
-    fn refresh_fetch(&mut self, queue: usize) {
-        self.agenda.set(self.first_fetch + queue, self.nic.fetch_due_at(queue));
-    }
-
-    /// Hands in a frame of an external stream at `now`.
-    ///
-    /// # Errors
-    /// [`Refused`] with the reason.
-    pub fn submit_external(
-        &mut self,
-        stream: usize,
-        size: u32,
-        launch_ns: Option<u64>,
-        now: SimTime,
-    ) -> Result<FrameId, Refused> {
-        let id = self.nic.submit_external(stream, size, launch_ns, now)?;
-        self.refresh_fetch(self.nic.queue_of(stream));
-        Ok(id)
-    }
-
-    /// Adjusts or steps the PHC at `now`.
-    ///
-    /// # Errors
-    /// [`PhcError`] when the clock refuses.
-    pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
-        self.nic.adjust_clock(action, now)?;
-        self.clock_changed(now);
-        Ok(())
-    }
-
-    /// The port's hardware and driver.
-    pub fn nic(&self) -> &Nic {
+    fn nic(&self) -> &Nic {
         &self.nic
     }
 
-    /// The same, to receive frames.
-    pub fn nic_mut(&mut self) -> &mut Nic {
+    fn nic_mut(&mut self) -> &mut Nic {
         &mut self.nic
     }
 }

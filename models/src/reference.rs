@@ -8,10 +8,9 @@ use std::collections::BinaryHeap;
 
 use nicsim_core::time::SimTime;
 
-use crate::frame::{FrameId, FrameRecord, Refused};
-use crate::nic::{ClockAction, Nic};
-use crate::phc::PhcError;
-use crate::port::{Limit, Step};
+use crate::frame::FrameRecord;
+use crate::kernel::{Limit, PortKernel, Step};
+use crate::nic::Nic;
 
 /// What happens; the order of the variants is the tie order at equal instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,49 +82,6 @@ impl Reference {
         }
     }
 
-    /// The earliest pending instant.
-    pub fn next_at(&mut self) -> SimTime {
-        self.drop_void();
-        self.heap.peek().map_or(SimTime::NEVER, |Reverse(entry)| entry.at)
-    }
-
-    /// Is anything due but changes of the clock?
-    pub fn has_frames(&self) -> bool {
-        self.heap.iter().any(|Reverse(entry)| entry.event != Event::Clock && !self.is_void(entry))
-    }
-
-    /// Does what comes next, if it is due; hands on the record of a frame that starts.
-    pub fn step(&mut self, limit: Limit, emit: &mut impl FnMut(&mut FrameRecord)) -> Step {
-        self.drop_void();
-        let Some(&Reverse(Entry { at: now, event, .. })) = self.heap.peek() else {
-            return Step::Nothing;
-        };
-        let is_clock = event == Event::Clock;
-        if !limit.allows(now, is_clock) || (is_clock && limit == Limit::NONE && !self.has_frames()) {
-            return Step::Nothing;
-        }
-        self.heap.pop();
-        match event {
-            Event::Clock => {
-                self.nic.change_clock(now);
-                self.clock_changed(now);
-                return Step::Clock(now);
-            }
-            Event::Submit(stream) if self.nic.has_room(stream) => {
-                self.nic.submit(stream, now);
-                self.plan_fetch(self.nic.queue_of(stream));
-                self.plan_submit(stream, now);
-            }
-            Event::Submit(stream) => {
-                self.blocked[stream] = true;
-                self.submits[stream] += 1;
-            }
-            Event::Fetch(queue) => self.fetch(queue, now),
-            Event::TryTransmit => self.try_transmit(now, emit),
-        }
-        Step::Frame
-    }
-
     /// One event for the frame that was queued last; earlier ones have theirs.
     fn plan_fetch(&mut self, queue: usize) {
         self.push(self.nic.last_fetch_at(queue), Event::Fetch(queue), 0);
@@ -163,6 +119,48 @@ impl Reference {
             }
         }
     }
+}
+
+impl PortKernel for Reference {
+    fn next_at(&mut self) -> SimTime {
+        self.drop_void();
+        self.heap.peek().map_or(SimTime::NEVER, |Reverse(entry)| entry.at)
+    }
+
+    fn has_frames(&self) -> bool {
+        self.heap.iter().any(|Reverse(entry)| entry.event != Event::Clock && !self.is_void(entry))
+    }
+
+    fn step(&mut self, limit: Limit, emit: &mut impl FnMut(&mut FrameRecord)) -> Step {
+        self.drop_void();
+        let Some(&Reverse(Entry { at: now, event, .. })) = self.heap.peek() else {
+            return Step::Nothing;
+        };
+        let is_clock = event == Event::Clock;
+        if !limit.allows(now, is_clock) || (is_clock && limit == Limit::NONE && !self.has_frames()) {
+            return Step::Nothing;
+        }
+        self.heap.pop();
+        match event {
+            Event::Clock => {
+                self.nic.change_clock(now);
+                self.clock_changed(now);
+                return Step::Clock(now);
+            }
+            Event::Submit(stream) if self.nic.has_room(stream) => {
+                self.nic.submit(stream, now);
+                self.plan_fetch(self.nic.queue_of(stream));
+                self.plan_submit(stream, now);
+            }
+            Event::Submit(stream) => {
+                self.blocked[stream] = true;
+                self.submits[stream] += 1;
+            }
+            Event::Fetch(queue) => self.fetch(queue, now),
+            Event::TryTransmit => self.try_transmit(now, emit),
+        }
+        Step::Frame
+    }
 
     fn clock_changed(&mut self, now: SimTime) {
         self.plan_clock();
@@ -176,39 +174,15 @@ impl Reference {
         }
     }
 
-    /// Hands in a frame of an external stream at `now`.
-    ///
-    /// # Errors
-    /// [`Refused`] with the reason.
-    pub fn submit_external(
-        &mut self,
-        stream: usize,
-        size: u32,
-        launch_ns: Option<u64>,
-        now: SimTime,
-    ) -> Result<FrameId, Refused> {
-        let id = self.nic.submit_external(stream, size, launch_ns, now)?;
-        self.plan_fetch(self.nic.queue_of(stream));
-        Ok(id)
+    fn frame_queued(&mut self, queue: usize) {
+        self.plan_fetch(queue);
     }
 
-    /// Adjusts or steps the PHC at `now`.
-    ///
-    /// # Errors
-    /// [`PhcError`] when the clock refuses.
-    pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
-        self.nic.adjust_clock(action, now)?;
-        self.clock_changed(now);
-        Ok(())
-    }
-
-    /// The port's hardware and driver.
-    pub fn nic(&self) -> &Nic {
+    fn nic(&self) -> &Nic {
         &self.nic
     }
 
-    /// The same, to receive frames.
-    pub fn nic_mut(&mut self) -> &mut Nic {
+    fn nic_mut(&mut self) -> &mut Nic {
         &mut self.nic
     }
 }

@@ -198,11 +198,6 @@ impl Readout {
         done
     }
 
-    /// A frame that holds a register will never be stamped.
-    pub fn abandoned(&mut self) {
-        self.waiting = self.waiting.saturating_sub(1);
-    }
-
     /// `begin`, or the end of the stall that it falls into.
     #[inline]
     fn after_stall(&self, begin: SimTime) -> SimTime {

@@ -12,11 +12,12 @@ use nicsim_core::sink::Sink;
 use nicsim_core::time::{SimTime, Span};
 
 use crate::frame::{Direction, FrameId, FrameRecord, Refused, TxStamp};
+use crate::kernel::{Limit, PortKernel, Step};
 use crate::nic::{ClockAction, Counts, Nic, NicSetup};
 use crate::observer::{Observer, ObserverParameters, SetupError};
 use crate::oscillator::OscillatorSpec;
 use crate::phc::PhcError;
-use crate::port::{Limit, Port, Step};
+use crate::port::Port;
 use crate::reference::Reference;
 use crate::sender::{Departure, Sender, SenderParameters};
 use crate::source::StreamSetup;
@@ -342,7 +343,7 @@ impl World {
     /// Hands in a frame of an external stream at the present: `size` octets with FCS, to start at `launch_ns`.
     ///
     /// # Errors
-    /// [`Refused`] with the reason; nothing is changed then but the count of refusals.
+    /// [`Refused`] with the reason; nothing is changed then but the count of the driver's refusals.
     pub fn submit(&mut self, stream: usize, size: u32, launch_ns: Option<u64>) -> Result<FrameId, Refused> {
         let now = self.now;
         match &mut self.port {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicsim_core::sink::Sink;
+use nicsim_core::sink::{Sink, Tee};
 use nicsim_core::stats::Recorder;
 use nicsim_models::frame::{Direction, FrameRecord, TxStamp};
 use nicsim_models::observer::SetupError;
@@ -97,7 +97,7 @@ pub fn run(
     let mut frames = 0;
     while world.has_frames() {
         let until = world.next_at() + CHUNK;
-        let mut both = Counted { frames: 0, to: (&mut recorders, &mut *sink) };
+        let mut both = Counted { frames: 0, to: Tee(&mut recorders, &mut *sink) };
         world.advance_to(until, &mut both);
         frames += both.frames;
         if !progress(frames) {
@@ -115,12 +115,11 @@ struct Counted<T> {
     to: T,
 }
 
-impl<S: Sink<FrameRecord>> Sink<FrameRecord> for Counted<(&mut Recorders, &mut S)> {
+impl<S: Sink<FrameRecord>> Sink<FrameRecord> for Counted<S> {
     #[inline]
     fn take(&mut self, record: &FrameRecord) {
         self.frames += 1;
-        self.to.0.take(record);
-        self.to.1.take(record);
+        self.to.take(record);
     }
 }
 

@@ -20,7 +20,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::quantity::{self, Kind, QuantityError};
-use crate::time::{ClockTime, Domain, Span, True};
+use crate::time::{ClockTime, Domain, True};
 
 /// A frequency offset as people write it; the base unit is a part in 10^15.
 const OFFSET: Kind = Kind {
@@ -212,14 +212,6 @@ impl<D: Domain, S: Domain> ClockMap<D, S> {
         Self::new(source, self.at(source), self.excess(elapsed) as u64, rate)
     }
 
-    /// The line from `source` on, moved by `step`.
-    #[must_use]
-    pub fn stepped(&self, source: ClockTime<S>, step: Span) -> Self {
-        let mut moved = self.with_rate(source, self.rate);
-        moved.reading += step.as_ps();
-        moved
-    }
-
     /// How fast `D` runs by `S` on this line.
     #[inline]
     pub fn rate(&self) -> Rate {
@@ -230,7 +222,7 @@ impl<D: Domain, S: Domain> ClockMap<D, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::SimTime;
+    use crate::time::{SimTime, Span};
     use proptest::prelude::*;
 
     struct Card;
@@ -293,12 +285,5 @@ mod tests {
         assert_eq!(Rate::from_ratio(3_000_000_001, 3_000_000_000).unwrap().deviation, 6_148_914_691);
         assert!(Rate::from_ratio(2, 1).is_err());
         assert!(Rate::from_ratio(1, 0).is_err());
-    }
-
-    #[test]
-    fn a_step_moves_the_reading_only() {
-        let map = map(0, 0, 0, 0).stepped(SimTime::from_ps(10), Span::from_ps(-3));
-        assert_eq!(map.at(SimTime::from_ps(10)).as_ps(), 7);
-        assert_eq!(map.at(SimTime::from_ps(20)).as_ps(), 17);
     }
 }

@@ -6,7 +6,6 @@
 //! of a frame depend on its number in its stream and on nothing else: not on the order of events, not on which other
 //! noise exists, not on the thread. Two models compared under one seed see common random numbers.
 
-use rand_distr::Distribution;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -43,12 +42,6 @@ impl Key {
     #[inline]
     pub fn bits(self, number: u64) -> u64 {
         output(self.0.wrapping_add(number.wrapping_mul(GAMMA)))
-    }
-
-    /// Draw `number` as a sample of `law`, for laws of other crates; takes as many further bits as it needs
-    /// from a generator of its own.
-    pub fn sample<T>(self, number: u64, law: &impl Distribution<T>) -> T {
-        law.sample(&mut SplitMix64::seed_from_u64(self.child(number).0))
     }
 }
 

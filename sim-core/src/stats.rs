@@ -32,13 +32,13 @@ impl Unit {
 const EXACT: u64 = 1 << 16;
 /// Beyond, the leading 1 and this many bits after it are kept.
 const SUB_BITS: u32 = 11;
-/// Counts per page: 4 KiB.
-const PAGE: usize = 512;
+/// Counts per page: 2 KiB.
+const PAGE: usize = 256;
 
 /// Counts of signed integers, exact near 0 and log-linear beyond; pages appear when first touched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The bucket of a magnitude and a sign stands at twice the bucket's number, one higher for values below 0.
+    /// Pages of values of 0 and more at even places, of values below 0 at odd ones.
     pages: Vec<Option<Box<[u64; PAGE]>>>,
 }
 
@@ -54,9 +54,9 @@ impl Histogram {
     /// Counts `value` once.
     #[inline]
     pub fn record(&mut self, value: i64) {
-        let place = place_of(value);
-        match self.pages.get_mut(place / PAGE) {
-            Some(Some(page)) => page[place % PAGE] += 1,
+        let (page, slot) = place_of(value);
+        match self.pages.get_mut(page) {
+            Some(Some(page)) => page[slot] += 1,
             _ => self.add(value, 1),
         }
     }
@@ -64,12 +64,11 @@ impl Histogram {
     /// Counts `value` `count` times, in a new page if need be.
     #[cold]
     fn add(&mut self, value: i64, count: u64) {
-        let place = place_of(value);
-        let page = place / PAGE;
+        let (page, slot) = place_of(value);
         if page >= self.pages.len() {
             self.pages.resize(page + 1, None);
         }
-        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[place % PAGE] += count;
+        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[slot] += count;
     }
 
     /// Adds the counts of `other`, each value moved by `shift`.
@@ -93,12 +92,10 @@ impl Histogram {
     /// Buckets that hold something, in ascending order.
     fn buckets(&self) -> Vec<Bucket> {
         let held = |below_0: bool| {
-            let pages =
-                self.pages.iter().enumerate().filter_map(|(page, counts)| Some((page * PAGE, counts.as_ref()?)));
-            pages.flat_map(move |(first, counts)| {
-                let side = counts.iter().enumerate().skip(usize::from(below_0)).step_by(2);
-                side.filter(|(_, count)| **count > 0)
-                    .map(move |(place, &count)| (representative((first + place) / 2), count))
+            let pages = self.pages.iter().skip(usize::from(below_0)).step_by(2).enumerate();
+            pages.filter_map(|(page, counts)| Some((page * PAGE, counts.as_ref()?))).flat_map(|(first, counts)| {
+                let held = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                held.map(move |(slot, &count)| (representative(first + slot), count))
             })
         };
         let mut buckets: Vec<Bucket> = held(true).map(|(value, count)| Bucket { value: -value, count }).collect();
@@ -108,9 +105,11 @@ impl Histogram {
     }
 }
 
+/// Page and slot of a value.
 #[inline]
-fn place_of(value: i64) -> usize {
-    (bucket_of(value.unsigned_abs()) << 1) | usize::from(value < 0)
+fn place_of(value: i64) -> (usize, usize) {
+    let bucket = bucket_of(value.unsigned_abs());
+    ((bucket / PAGE) << 1 | usize::from(value < 0), bucket % PAGE)
 }
 
 #[inline]

@@ -14,7 +14,7 @@ use crate::law::{self, Law};
 use crate::rng::Key;
 use crate::time::Span;
 
-/// Intervals of 2^LEVELS steps; later positions are refused by [`Walk::at`]'s caller long before.
+/// The walk has 2^LEVELS steps: over 300 days at one step every 25 us; instants end after 106.
 const LEVELS: usize = 40;
 /// Values are kept in 2^-10 ps, so that forty halvings lose less than a tenth of a picosecond.
 const FRACTION_BITS: u32 = 10;
