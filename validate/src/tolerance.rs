@@ -147,7 +147,8 @@ fn lost(report: &Report) -> f64 {
     report.stamps.lost.values().sum::<u64>() as f64
 }
 
-const SCHEDULED: &str = "section IV, Tables III and IV, Figures 2 to 13";
+/// The text; the rows of its tables and the bars of its figures are not at hand as numbers.
+const SCHEDULED: &str = "section IV";
 const STAMPING: &str = "section III";
 const LAUNCHING: &str = "sections II and IV";
 
