@@ -129,8 +129,7 @@ fn references() -> Result<Vec<Item>, Failure> {
     let mut items: Vec<Item> = published::scenarios()
         .into_iter()
         .map(|name| {
-            let figures: Vec<&str> =
-                nicsim_validate::tolerance::FIGURES.iter().filter(|f| f.scenario == name).map(|f| f.name).collect();
+            let figures: Vec<&str> = nicsim_validate::tolerance::figures_of(name).map(|f| f.name).collect();
             Item { name: name.to_owned(), about: format!("published: {}", figures.join("; ")) }
         })
         .collect();

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use nicsim_core::stats::Summary;
+use nicsim_core::stats::{DenseHistogram, Summary};
 use nicsim_models::source::Timing;
 use nicsim_scenarios::report::MetricSummary;
 use nicsim_scenarios::run::Outcome;
 use nicsim_scenarios::scenario::Scenario;
 use nicsim_scenarios::view::{
-    Cell, Fits, HistogramPlot, Page, Section, SeriesPlot, StaircasePlot, interval_histogram, metrics_table, page,
-    report, series, staircase,
+    Cell, Fits, HistogramPlot, Page, Section, SeriesPlot, StaircasePlot, interval_histogram, metric_meanings,
+    metrics_table, page, report, series, staircase,
 };
 use nicsim_validate::analyse::Analysis;
 use nicsim_validate::stamps::StampFits;
@@ -49,7 +49,7 @@ pub(crate) fn run(
         figures.push(Figure { file: "intervals.svg", caption, svg: series(&plot) });
     }
     if let Some(fits) = fits {
-        figures.push(stairs(about, outcome, fits));
+        figures.push(stairs(about, target, outcome, fits));
     }
     let html = page(&report(&outcome.report, add(figures, folder)?));
     folder.add("report.html", &html)
@@ -67,12 +67,33 @@ fn histogram(metric: &str, about: &str, summary: &Summary, target_ns: Option<f64
     let bins = summary.histogram.as_ref()?;
     let quantity = if metric.ends_with("_interval") { "frame interval".to_owned() } else { metric.replace('_', " ") };
     let title = format!("Distribution of the {quantity}");
-    let plot = HistogramPlot { subtitle: about, target_ns, quantity: &quantity, ..HistogramPlot::new(&title, bins) };
+    let mut plot =
+        HistogramPlot { subtitle: about, target_ns, quantity: &quantity, ..HistogramPlot::new(&title, bins) };
+    plot.bars.on_grid = on_grid(summary, bins);
     let caption = format!("Number of frames over {metric}, in bins of {} ns.", bins.bin_ns);
     Some(Figure { file: "histogram.svg", caption, svg: interval_histogram(&plot) })
 }
 
-fn stairs(about: &str, outcome: &Outcome, fits: &StampFits) -> Figure {
+/// Do the values lie on the bins, as those of an instrument's ticks do? Values in picoseconds lie anywhere in theirs.
+fn on_grid(summary: &Summary, bins: &DenseHistogram) -> bool {
+    let extremes = [summary.min_ns, summary.max_ns].into_iter().flatten();
+    let mut values = summary.top.iter().map(|(value, _)| *value).chain(extremes);
+    values.all(|value| {
+        let place = (value - bins.first_ns) / bins.bin_ns;
+        (place - place.round()).abs() < 1e-3
+    })
+}
+
+/// How many of the first frames show steps of a few nanoseconds along the slope: the time that the paper's 500 frames
+/// every 10 us take, but not too few for a picture.
+fn frames_of_stairs(interval_ns: Option<f64>) -> usize {
+    const MOST: f64 = 500.0;
+    const LEAST: f64 = 80.0;
+    const TIME_NS: f64 = MOST * 10_000.0;
+    interval_ns.map_or(MOST, |interval| (TIME_NS / interval).clamp(LEAST, MOST)) as usize
+}
+
+fn stairs(about: &str, interval_ns: Option<f64>, outcome: &Outcome, fits: &StampFits) -> Figure {
     let delays = || outcome.stamps.iter().map(|point| point.apparent_delay_ps as f64 / 1_000.0);
     let fits = Fits {
         linear: fits.linear.clone(),
@@ -81,7 +102,12 @@ fn stairs(about: &str, outcome: &Outcome, fits: &StampFits) -> Figure {
         isotonic_residuals: residuals(delays(), &fits.isotonic),
     };
     let title = "Capture instrument minus transmit stamp";
-    let plot = StaircasePlot { subtitle: about, fits: Some(&fits), ..StaircasePlot::new(title, &outcome.stamps) };
+    let plot = StaircasePlot {
+        subtitle: about,
+        fits: Some(&fits),
+        first: frames_of_stairs(interval_ns),
+        ..StaircasePlot::new(title, &outcome.stamps)
+    };
     let caption =
         "Apparent delay from the first frame on, with the linear and the isotonic regression over the whole run.";
     Figure { file: "stamps.svg", caption: caption.to_owned(), svg: staircase(&plot) }
@@ -120,8 +146,9 @@ pub(crate) fn analysis(analysis: &Analysis, folder: &mut OutputFolder) -> Result
         .iter()
         .map(|(name, summary)| (name.clone(), MetricSummary { summary: summary.clone(), clocks: None }))
         .collect();
-    let mut sections = vec![facts(analysis), metrics_table("Figures", &metrics)];
+    let mut sections = vec![facts(analysis), metrics_table("Statistics [ns]", &metrics)];
     sections.extend(add(figures, folder)?);
+    sections.extend(metric_meanings(&metrics));
     if !analysis.notes.is_empty() {
         sections.push(Section::Text { heading: "Notes".to_owned(), paragraphs: analysis.notes.clone() });
     }
@@ -152,4 +179,34 @@ fn facts(analysis: &Analysis) -> Section {
         }
     }
     Section::Facts { heading: "Capture".to_owned(), facts, note: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use nicsim_core::stats::{Recorder, Unit};
+
+    use super::*;
+
+    fn is_on_grid(unit: Unit, values: &[i64]) -> bool {
+        let mut recorder = Recorder::new(unit, 0);
+        (0..).zip(values).for_each(|(frame, value)| recorder.record(*value, frame));
+        let summary = recorder.summary();
+        on_grid(&summary, summary.histogram.as_ref().unwrap())
+    }
+
+    #[test]
+    fn ticks_lie_on_the_grid_of_their_bins_and_picoseconds_do_not() {
+        let ticks = || Unit::Ticks("6.4ns".parse().unwrap());
+        assert!(is_on_grid(ticks(), &[15_618, 15_620, 15_619, 15_700]));
+        assert!(is_on_grid(ticks(), &[15_618]));
+        let jitter: Vec<i64> = (0..1_000).map(|k| 100_000_000 + k * k % 977 * 131).collect();
+        assert!(!is_on_grid(Unit::Picoseconds, &jitter));
+    }
+
+    #[test]
+    fn stairs_are_as_long_as_the_paper_s_but_never_of_few_frames() {
+        let intervals = [10_000.0, 1_235.2, 20_000.0, 99_968.0, 1_000_000.0, 0.0];
+        assert_eq!(intervals.map(|ns| frames_of_stairs(Some(ns))), [500, 500, 250, 80, 80, 500]);
+        assert_eq!(frames_of_stairs(None), 500);
+    }
 }

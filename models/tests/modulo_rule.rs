@@ -1,7 +1,7 @@
 //! The double modulo of the ice drivers against a rule in closed form.
 //!
 //! A driver that drops the seconds before it drops the bits beyond 2^26 ns shifts every launch time of PHC second s by
-//! D(s) = s · 6,632,960 mod 2^26 ns (10^9 = 15 · 2^26 − 6,632,960 + … modulo 2^26). What the hardware makes of that, by
+//! D(s) = s · 6,632,960 mod 2^26 ns (10^9 = 15 · 2^26 − 6,632,960). What the hardware makes of that, by
 //! the second in which the launch time lies and by how far ahead it is when the hardware judges it, is written down
 //! here a second time without any loop over frames, and the simulation is held against it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

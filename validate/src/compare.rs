@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use nicsim_core::stats::DenseHistogram;
 
+use crate::tolerance::{PEAK_HEIGHT, VALLEY};
+
 /// The peaks of a histogram, in bins from its first one.
 ///
 /// Counts are summed over three neighbours; a peak is a local maximum above `height` of the highest, and two
@@ -42,10 +44,10 @@ pub fn valley(counts: &[u64], peaks: &[usize]) -> Option<f64> {
     Some(lowest / smooth(left).min(smooth(right)) as f64)
 }
 
-/// Peaks of a histogram in bins from `target_ns`, with the acceptance's height of 0.2 and valley of 0.8.
+/// Peaks of a histogram in bins from `target_ns`, of the acceptance's height and valley.
 pub fn peaks_from(histogram: &DenseHistogram, target_ns: f64) -> Vec<i64> {
     let place = |peak: usize| (histogram.first_ns + peak as f64 * histogram.bin_ns - target_ns) / histogram.bin_ns;
-    peaks(&histogram.counts, 0.2, 0.8).into_iter().map(|peak| place(peak).round() as i64).collect()
+    peaks(&histogram.counts, PEAK_HEIGHT, VALLEY).into_iter().map(|peak| place(peak).round() as i64).collect()
 }
 
 /// The share of values within `reach_ns` of `target_ns`; values outside the histogram's bins count as further away.
