@@ -1,120 +1,238 @@
-//! The README's speed table: `cargo bench -p nicsim-benches --bench speed` (`-- --smoke` for a short run).
+//! The README's and docs/performance.md's tables: `cargo bench -p nicsim-benches --bench speed` (`-- --smoke` for a short
+//! run of every candidate, `-- --sweep` for the peers' sweeps).
 //!
-//! All candidates take turns, round by round, so that a neighbour's load falls on all of them alike; the smallest time
-//! of each is compared. Absolute times are this machine's, ratios travel.
+//! Within each table all candidates take turns, round by round, so that a neighbour's load falls on all of them alike;
+//! the smallest time of each is compared. Absolute times are this machine's, ratios travel.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, missing_docs, reason = "a program for developers")]
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
-
-use nicsim_core::sink::Null;
+use nicsim_benches::scenarios::{self, Record};
 use nicsim_models::world::KernelKind;
-use nicsim_scenarios::file::ScenarioFile;
-use nicsim_scenarios::run::{RunOptions, run};
 use nicsim_scenarios::scenario::Scenario;
 
+use crate::table::{Candidate, Timing};
+
+mod bare;
+mod hold;
+mod memory;
 mod nexosim_peer;
+mod nexosim_w1;
+mod odem_peer;
+mod peers;
+mod sweep;
+mod table;
+mod w1;
 
-/// The E830 with `streams` scheduled streams in queues of their own, `frames` frames in all, every recorder on.
-fn scenario(streams: u64, frames: u64) -> Scenario {
-    let mut text = String::from(
-        "name = \"bench\"\nabout = \"bench\"\n[nic]\nmodel = \"e830\"\ndriver = \"ice-fixed\"\nphc_start = \"1790000000s\"\n\
-         [observer]\nkind = \"efcc-10g\"\noffset = \"7.55ppm\"\n",
-    );
-    for stream in 0..streams {
-        text += &format!(
-            "[[stream]]\nframes = {}\nsize = \"64B\"\ninterval = \"100us\"\nlead = \"100us\"\nfirst_launch = \"{}ns\"\ntx_stamps = {}\n",
-            frames / streams,
-            102_400 + stream * 1_280,
-            // 64 registers serve one stream of this rate; more would only measure how stamps are lost.
-            stream == 0
-        );
-    }
-    let file = ScenarioFile::parse("bench", &text, &[]).unwrap();
-    Scenario::resolve(file, &|name| Err(format!("{name}: no files here"))).unwrap()
+/// How much is measured.
+struct Effort {
+    rounds: usize,
+    /// Frames of a run in the tables of the port and of W1.
+    frames: u64,
+    /// At least so many, since each stream has its part in the cost of making the report.
+    frames_per_stream: u64,
+    holds: usize,
+    sizes: &'static [u64],
 }
 
-fn simulate(scenario: &Scenario, kernel: KernelKind) -> Duration {
-    let start = Instant::now();
-    let outcome = run(scenario, RunOptions { kernel, ..RunOptions::default() }, &mut Null, &mut |_| true).unwrap();
-    black_box(outcome.report.counts.sent);
-    start.elapsed()
-}
-
-/// Smallest and median nanoseconds per frame of each candidate, taken in turns.
-fn rounds(count: usize, frames: u64, candidates: &mut [&mut dyn FnMut() -> Duration]) -> Vec<(f64, f64)> {
-    let mut times = vec![Vec::new(); candidates.len()];
-    for _ in 0..count {
-        for (candidate, times) in candidates.iter_mut().zip(&mut times) {
-            times.push(candidate().as_nanos() as f64 / frames as f64);
-        }
-    }
-    times
-        .into_iter()
-        .map(|mut times| {
-            times.sort_by(f64::total_cmp);
-            (times[0], times[times.len() / 2])
-        })
-        .collect()
-}
-
-/// Highest resident memory of a process of its own that simulates `frames` frames [MiB].
-fn memory(frames: u64) -> f64 {
-    let program = std::env::current_exe().unwrap();
-    let output = std::process::Command::new(program).env("NICSIM_BENCH_FRAMES", frames.to_string()).output().unwrap();
-    String::from_utf8_lossy(&output.stdout).trim().parse::<f64>().unwrap_or(f64::NAN) / 1_024.0
-}
-
-fn highest_resident_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0)
-}
+const FULL: Effort = Effort {
+    rounds: 7,
+    frames: 1_000_000,
+    frames_per_stream: 32_000,
+    holds: 1_000_000,
+    sizes: &[10_000, 100_000, 1_000_000, 10_000_000, 100_000_000],
+};
+const SMOKE: Effort =
+    Effort { rounds: 2, frames: 64_000, frames_per_stream: 4_000, holds: 20_000, sizes: &[10_000, 1_000_000] };
 
 fn main() {
-    if let Ok(frames) = std::env::var("NICSIM_BENCH_FRAMES") {
-        simulate(&scenario(1, frames.parse().unwrap()), KernelKind::Slots);
-        println!("{}", highest_resident_kib());
+    if memory::is_child() {
         return;
     }
-    let smoke = std::env::args().any(|argument| argument == "--smoke");
-    let (count, frames) = if smoke { (2, 20_000) } else { (7, 200_000) };
-    println!(
-        "Full E830 path: driver, fetch, compare, release jitter, stamps, capture, every recorder; {frames} frames,"
-    );
-    println!("smallest of {count} rounds in turns.\n");
-    println!("| streams | nicsim, slots | frames/s | heap reference | slots are faster by |");
-    println!("|--:|--:|--:|--:|--:|");
-    for streams in [1, 4, 16, 64] {
-        let scenario = scenario(streams, frames);
-        let results = rounds(
-            count,
-            frames,
-            &mut [&mut || simulate(&scenario, KernelKind::Slots), &mut || simulate(&scenario, KernelKind::Reference)],
-        );
-        let (slots, reference) = (results[0].0, results[1].0);
-        println!(
-            "| {streams} | {slots:.0} ns | {:.2} M | {reference:.0} ns | {:.1} times |",
-            1_000.0 / slots,
-            reference / slots
-        );
+    let given = |option: &str| std::env::args().any(|argument| argument == option);
+    let effort = if given("--smoke") { SMOKE } else { FULL };
+    if given("--sweep") {
+        return sweep::print(given("--smoke"));
     }
-    let scenario = scenario(1, frames);
-    let results = rounds(
-        count,
-        frames,
-        &mut [&mut || simulate(&scenario, KernelKind::Slots), &mut || nexosim_peer::simulate(frames)],
+    println!("{} rounds in turns; times are the smallest of them unless it says median.", effort.rounds);
+    streams(&effort);
+    cards(&effort);
+    bare_loop(&effort);
+    w1_table(&effort);
+    hold::print(effort.rounds, effort.holds);
+    memory::print(effort.rounds.min(3), effort.sizes);
+}
+
+fn kernel<'a>(name: impl Into<String>, scenario: &'a Scenario, kernel: KernelKind) -> Candidate<'a> {
+    Candidate::whole(name, scenario.frames(), move || scenarios::report(scenario, kernel))
+}
+
+/// Both kernels over the number of streams.
+fn streams(effort: &Effort) {
+    println!("\n### Full E830 over the number of streams, ns per frame\n");
+    println!("Driver, fetch, compare, release jitter, line, stamps, capture, every recorder.\n");
+    let scenarios = [1, 4, 16, 64].map(|streams| {
+        let frames = effort.frames.max(streams * effort.frames_per_stream);
+        (streams, scenarios::e830("poll-free", streams, frames, Record::All))
+    });
+    let mut candidates: Vec<Candidate<'_>> = scenarios
+        .iter()
+        .flat_map(|(_, scenario)| [KernelKind::Slots, KernelKind::Reference].map(|kind| kernel("", scenario, kind)))
+        .collect();
+    let timings = table::rounds(effort.rounds, &mut candidates);
+    table::head(&["streams", "frames", "slots", "median", "M frames/s", "heap reference", "median", "heap : slots"]);
+    for ((streams, scenario), pair) in scenarios.iter().zip(timings.chunks(2)) {
+        let (slots, heap) = (&pair[0], &pair[1]);
+        table::row(&[
+            streams.to_string(),
+            scenario.frames().to_string(),
+            table::ns(slots.smallest),
+            table::ns(slots.median),
+            format!("{:.2}", 1_000.0 / slots.smallest),
+            table::ns(heap.smallest),
+            table::ns(heap.median),
+            table::times(heap.smallest / slots.smallest),
+        ]);
+    }
+}
+
+/// Each card, with every recorder and with none.
+fn cards(effort: &Effort) {
+    println!("\n### Each card, one stream, ns per frame\n");
+    let names = ["e830, poll-free", "e830, poll-51.2-locked", "e830, iid", "generic-1g, no launch times"];
+    let scenarios = |record| {
+        let e830 = |jitter| scenarios::e830(jitter, 1, effort.frames, record);
+        [e830("poll-free"), e830("poll-51.2-locked"), e830("iid"), scenarios::generic_1g(effort.frames, record)]
+    };
+    let (all, nothing) = (scenarios(Record::All), scenarios(Record::Nothing));
+    let mut candidates: Vec<Candidate<'_>> = all
+        .iter()
+        .zip(&nothing)
+        .flat_map(|(all, nothing)| {
+            [
+                kernel("", all, KernelKind::Slots),
+                kernel("", nothing, KernelKind::Slots),
+                kernel("", all, KernelKind::Reference),
+            ]
+        })
+        .collect();
+    let timings = table::rounds(effort.rounds, &mut candidates);
+    table::head(&[
+        "card and jitter",
+        "every recorder",
+        "median",
+        "no recorder",
+        "recorders cost",
+        "heap reference",
+        "heap : slots",
+    ]);
+    for (name, three) in names.iter().zip(timings.chunks(3)) {
+        let [all, nothing, heap] = [0, 1, 2].map(|k| three[k].smallest);
+        table::row(&[
+            (*name).to_owned(),
+            table::ns(all),
+            table::ns(three[0].median),
+            table::ns(nothing),
+            table::ns(all - nothing),
+            table::ns(heap),
+            table::times(heap / all),
+        ]);
+    }
+}
+
+/// The product against a loop of the same model, and against a general engine.
+fn bare_loop(effort: &Effort) {
+    println!("\n### Full E830, one stream, against a bare loop and a general engine\n");
+    println!(
+        "The bare loop gives the same figures of all seven metrics, to the last bit; NeXosim's four models hold the same"
+    );
+    println!("rules and record one metric of the seven, with the same figures.\n");
+    let scenario = scenarios::e830("poll-free", 1, effort.frames, Record::All);
+    bare::check(&scenario);
+    nexosim_peer::check(&scenario);
+    let mut candidates = [
+        Candidate::whole("bare loop", effort.frames, || bare::run(&scenario)),
+        kernel("nicsim, slots", &scenario, KernelKind::Slots),
+        kernel("nicsim, heap reference", &scenario, KernelKind::Reference),
+        Candidate::timed("NeXosim 1.0, four models", || per_frame(nexosim_peer::run(&scenario).1, effort.frames)),
+    ];
+    let timings = table::rounds(effort.rounds, &mut candidates);
+    table::by_the_first(&timings, &[]);
+    verdict("product : bare loop", timings[1].smallest / timings[0].smallest, "at most 2", |ratio| ratio <= 2.0);
+}
+
+/// W1 in the product, as bare loops, and in the peers.
+fn w1_table(effort: &Effort) {
+    println!("\n### W1: submit, fetch, jittered release on 128 ns, stamp at 812.5 MHz, one interval\n");
+    println!(
+        "Bare loop, NeXosim and odem-rs share the draws and rules and give the product's figures, to the last bit; the"
     );
     println!(
-        "\nThe same stages of one stream as four models of NeXosim 1.0 (submit, fetch, release, line with stamp and capture),"
+        "others draw their own, and their figures agree. {} frames; start of processes not counted.\n",
+        effort.frames
     );
-    println!("with nicsim's own stage rules in them and one recorder instead of seven:\n");
-    println!("| | ns per frame | by nicsim |\n|---|--:|--:|");
-    println!("| nicsim | {:.0} | 1 |", results[0].0);
-    println!("| NeXosim 1.0 | {:.0} | {:.1} |", results[1].0, results[1].0 / results[0].0);
-    println!("\n| frames | peak memory |\n|--:|--:|");
-    let sizes: &[u64] = if smoke { &[10_000, 100_000] } else { &[100_000, 100_000_000] };
-    for &frames in sizes {
-        println!("| {frames} | {:.1} MiB |", memory(frames));
+    let frames = effort.frames;
+    let scenario = scenarios::w1(frames);
+    let product = w1::product(&scenario);
+    let six = w1::six(&product);
+    w1::check("the bare loop", &w1::bare(frames), &product);
+    w1::check("NeXosim, four models", &nexosim_w1::four_models(frames).0, &product);
+    w1::check("NeXosim, one model", &nexosim_w1::one_model(frames).0, &product);
+    w1::check("odem-rs", &odem_peer::w1(frames), &product);
+    w1::check_alike("the loop by hand", &w1::by_hand(frames), &six);
+    let mut candidates = vec![
+        kernel("nicsim, slots", &scenario, KernelKind::Slots),
+        kernel("nicsim, heap reference", &scenario, KernelKind::Reference),
+        Candidate::whole("bare loop, same figures", frames, || w1::bare(frames)),
+        Candidate::whole("bare loop by hand, other draws", frames, || w1::by_hand(frames)),
+        Candidate::timed("NeXosim 1.0, four models", || per_frame(nexosim_w1::four_models(frames).1, frames)),
+        Candidate::timed("NeXosim 1.0, one model", || per_frame(nexosim_w1::one_model(frames).1, frames)),
+        Candidate::whole("odem-rs 0.4, one process", frames, || odem_peer::w1(frames)),
+    ];
+    let outside = [
+        ("ns-3, map (its default)", peers::ns3("MapScheduler"), frames),
+        ("ns-3, priority queue", peers::ns3("PriorityQueueScheduler"), frames),
+        // Slow, and no slower or faster with more.
+        ("SimPy, one process", peers::python("simpy_w1.py", &[]), frames.min(200_000)),
+        ("numpy, plain", peers::python("numpy_w1.py", &["plain"]), frames),
+        ("numpy, tuned blocks", peers::python("numpy_w1.py", &["blocks"]), frames),
+    ];
+    let mut absent = Vec::new();
+    for (name, peer, frames) in outside {
+        match peer {
+            Ok(program) => candidates.push(Candidate::timed(name, move || {
+                let (ns, figures) = program.w1(frames);
+                w1::check_alike(name, &figures, &six);
+                ns
+            })),
+            Err(reason) => absent.push((name.to_owned(), reason)),
+        }
     }
+    let timings = table::rounds(effort.rounds, &mut candidates);
+    table::by_the_first(&timings, &absent);
+    goals(&timings);
+}
+
+fn goals(timings: &[Timing]) {
+    let product = timings[0].smallest;
+    let of = |name: &str| {
+        timings.iter().filter(|timing| timing.name.starts_with(name)).map(|timing| timing.smallest).reduce(f64::min)
+    };
+    for name in ["bare loop, same figures", "bare loop by hand"] {
+        let ratio = of(name).map_or(f64::NAN, |bare| product / bare);
+        verdict(&format!("product : {name}"), ratio, "at most 3", |ratio| ratio <= 3.0);
+    }
+    let peers = [("ns-3", 14.0), ("NeXosim 1.0, four models", 50.0), ("odem-rs", 5.0), ("numpy, plain", 5.0)];
+    for (name, goal) in peers {
+        if let Some(peer) = of(name) {
+            verdict(&format!("{name} : product"), peer / product, &format!("at least {goal}"), |ratio| ratio >= goal);
+        }
+    }
+}
+
+fn verdict(what: &str, ratio: f64, goal: &str, meets: impl Fn(f64) -> bool) {
+    let word = if meets(ratio) { "met" } else { "missed" };
+    println!("\nGoal, {what} {goal}: {} — {word}.", table::times(ratio));
+}
+
+fn per_frame(elapsed: std::time::Duration, frames: u64) -> f64 {
+    elapsed.as_nanos() as f64 / frames as f64
 }
