@@ -8,6 +8,7 @@ use nicsim_core::agenda::Agenda;
 use nicsim_core::rng::Key;
 use nicsim_core::time::{SimTime, Span};
 
+use crate::page::Page;
 use crate::table::{self, Candidate};
 
 /// Waiting times, drawn beforehand: exponential with a mean of 100 us [ps].
@@ -54,10 +55,10 @@ fn tree(sources: usize, holds: usize, waits: &[Span]) -> SimTime {
 }
 
 /// Prints W2.
-pub(crate) fn print(rounds: usize, holds: usize) {
-    println!("\n### W2: pending events, ns per hold\n");
-    println!("{holds} holds; the agenda holds the next instant of each source.\n");
-    table::head(&["sources", "agenda", "binary heap", "B-tree", "heap : agenda"]);
+pub(crate) fn print(page: &mut Page, rounds: usize, holds: usize) {
+    page.section("w2", "W2: pending events, ns per hold");
+    page.line(&format!("{holds} holds of n pending events: the earliest is taken and put back later.\n"));
+    page.head(&["sources", "agenda", "binary heap", "B-tree", "heap : agenda"]);
     let waits = waits();
     for sources in [1, 4, 16, 64, 256, 1_024] {
         let end = agenda(sources, holds, &waits);
@@ -76,6 +77,6 @@ pub(crate) fn print(rounds: usize, holds: usize) {
         );
         let cells = timings.iter().map(|timing| table::ns(timing.smallest));
         let ratio = table::times(timings[1].smallest / timings[0].smallest);
-        table::row(&std::iter::once(sources.to_string()).chain(cells).chain([ratio]).collect::<Vec<_>>());
+        page.row(&std::iter::once(sources.to_string()).chain(cells).chain([ratio]).collect::<Vec<_>>());
     }
 }

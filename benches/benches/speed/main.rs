@@ -1,14 +1,22 @@
 //! The README's and docs/performance.md's tables: `cargo bench -p nicsim-benches --bench speed` (`-- --smoke` for a short
-//! run of every candidate, `-- --sweep` for the peers' sweeps).
+//! run of every candidate, `-- --sweep` for the peers' sweeps); with `-- --write` the documents take them over.
 //!
 //! Within each table all candidates take turns, round by round, so that a neighbour's load falls on all of them alike;
 //! the smallest time of each is compared. Absolute times are this machine's, ratios travel.
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, missing_docs, reason = "a program for developers")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a program for developers"
+)]
 
 use nicsim_benches::scenarios::{self, Record};
 use nicsim_models::world::KernelKind;
 use nicsim_scenarios::scenario::Scenario;
 
+use crate::page::Page;
 use crate::table::{Candidate, Timing};
 
 mod bare;
@@ -17,6 +25,7 @@ mod memory;
 mod nexosim_peer;
 mod nexosim_w1;
 mod odem_peer;
+mod page;
 mod peers;
 mod sweep;
 mod table;
@@ -49,16 +58,21 @@ fn main() {
     }
     let given = |option: &str| std::env::args().any(|argument| argument == option);
     let effort = if given("--smoke") { SMOKE } else { FULL };
+    let mut page = Page::default();
     if given("--sweep") {
-        return sweep::print(given("--smoke"));
+        sweep::print(&mut page, given("--smoke"));
+    } else {
+        println!("{} rounds in turns; times are the smallest of them unless it says median.", effort.rounds);
+        streams(&mut page, &effort);
+        cards(&mut page, &effort);
+        bare_loop(&mut page, &effort);
+        w1_table(&mut page, &effort);
+        hold::print(&mut page, effort.rounds, effort.holds);
+        memory::print(&mut page, effort.rounds.min(3), effort.sizes);
     }
-    println!("{} rounds in turns; times are the smallest of them unless it says median.", effort.rounds);
-    streams(&effort);
-    cards(&effort);
-    bare_loop(&effort);
-    w1_table(&effort);
-    hold::print(effort.rounds, effort.holds);
-    memory::print(effort.rounds.min(3), effort.sizes);
+    if given("--write") {
+        page.write();
+    }
 }
 
 fn kernel<'a>(name: impl Into<String>, scenario: &'a Scenario, kernel: KernelKind) -> Candidate<'a> {
@@ -66,9 +80,12 @@ fn kernel<'a>(name: impl Into<String>, scenario: &'a Scenario, kernel: KernelKin
 }
 
 /// Both kernels over the number of streams.
-fn streams(effort: &Effort) {
-    println!("\n### Full E830 over the number of streams, ns per frame\n");
-    println!("Driver, fetch, compare, release jitter, line, stamps, capture, every recorder.\n");
+fn streams(page: &mut Page, effort: &Effort) {
+    page.section("streams", "Full E830 over the number of streams, ns per frame");
+    page.line(&format!(
+        "Driver, fetch, compare, release jitter, line, stamps, capture, every recorder; {} rounds in turns.\n",
+        effort.rounds
+    ));
     let scenarios = [1, 4, 16, 64].map(|streams| {
         let frames = effort.frames.max(streams * effort.frames_per_stream);
         (streams, scenarios::e830("poll-free", streams, frames, Record::All))
@@ -78,10 +95,10 @@ fn streams(effort: &Effort) {
         .flat_map(|(_, scenario)| [KernelKind::Slots, KernelKind::Reference].map(|kind| kernel("", scenario, kind)))
         .collect();
     let timings = table::rounds(effort.rounds, &mut candidates);
-    table::head(&["streams", "frames", "slots", "median", "M frames/s", "heap reference", "median", "heap : slots"]);
+    page.head(&["streams", "frames", "slots", "median", "M frames/s", "heap reference", "median", "heap : slots"]);
     for ((streams, scenario), pair) in scenarios.iter().zip(timings.chunks(2)) {
         let (slots, heap) = (&pair[0], &pair[1]);
-        table::row(&[
+        page.row(&[
             streams.to_string(),
             scenario.frames().to_string(),
             table::ns(slots.smallest),
@@ -92,11 +109,20 @@ fn streams(effort: &Effort) {
             table::times(heap.smallest / slots.smallest),
         ]);
     }
+    let worst = |streams: &[u64], figure: fn(&[Timing]) -> f64| {
+        let of = scenarios.iter().zip(timings.chunks(2)).filter(|((count, _), _)| streams.contains(count));
+        of.map(|(_, pair)| figure(pair)).reduce(f64::max).unwrap()
+    };
+    goals_head(page);
+    at_most(page, "1 to 16 streams [ns per frame]", worst(&[1, 4, 16], |pair| pair[0].smallest), 50.0);
+    at_most(page, "64 streams [ns per frame]", worst(&[64], |pair| pair[0].smallest), 65.0);
+    let ratio = worst(&[1, 4, 16, 64], |pair| -pair[1].smallest / pair[0].smallest);
+    at_least(page, "heap : slots, the smallest", -ratio, 4.0);
 }
 
 /// Each card, with every recorder and with none.
-fn cards(effort: &Effort) {
-    println!("\n### Each card, one stream, ns per frame\n");
+fn cards(page: &mut Page, effort: &Effort) {
+    page.section("cards", "Each card, one stream, ns per frame");
     let names = ["e830, poll-free", "e830, poll-51.2-locked", "e830, iid", "generic-1g, no launch times"];
     let scenarios = |record| {
         let e830 = |jitter| scenarios::e830(jitter, 1, effort.frames, record);
@@ -115,7 +141,7 @@ fn cards(effort: &Effort) {
         })
         .collect();
     let timings = table::rounds(effort.rounds, &mut candidates);
-    table::head(&[
+    page.head(&[
         "card and jitter",
         "every recorder",
         "median",
@@ -126,7 +152,7 @@ fn cards(effort: &Effort) {
     ]);
     for (name, three) in names.iter().zip(timings.chunks(3)) {
         let [all, nothing, heap] = [0, 1, 2].map(|k| three[k].smallest);
-        table::row(&[
+        page.row(&[
             (*name).to_owned(),
             table::ns(all),
             table::ns(three[0].median),
@@ -139,12 +165,10 @@ fn cards(effort: &Effort) {
 }
 
 /// The product against a loop of the same model, and against a general engine.
-fn bare_loop(effort: &Effort) {
-    println!("\n### Full E830, one stream, against a bare loop and a general engine\n");
-    println!(
-        "The bare loop gives the same figures of all seven metrics, to the last bit; NeXosim's four models hold the same"
-    );
-    println!("rules and record one metric of the seven, with the same figures.\n");
+fn bare_loop(page: &mut Page, effort: &Effort) {
+    page.section("bare", "Full E830, one stream, against a bare loop and a general engine");
+    page.line("The bare loop gives the product's figures of all seven metrics, to the last bit. NeXosim's four models hold the");
+    page.line("same rules and record one metric of the seven, with the same figures.\n");
     let scenario = scenarios::e830("poll-free", 1, effort.frames, Record::All);
     bare::check(&scenario);
     nexosim_peer::check(&scenario);
@@ -155,20 +179,22 @@ fn bare_loop(effort: &Effort) {
         Candidate::timed("NeXosim 1.0, four models", || per_frame(nexosim_peer::run(&scenario).1, effort.frames)),
     ];
     let timings = table::rounds(effort.rounds, &mut candidates);
-    table::by_the_first(&timings, &[]);
-    verdict("product : bare loop", timings[1].smallest / timings[0].smallest, "at most 2", |ratio| ratio <= 2.0);
+    table::by_the_first(page, &timings, &[]);
+    goals_head(page);
+    at_most(page, "product : bare loop", timings[1].smallest / timings[0].smallest, 2.0);
+    at_most(page, "product [ns per frame]", timings[1].smallest, 25.0);
 }
 
 /// W1 in the product, as bare loops, and in the peers.
-fn w1_table(effort: &Effort) {
-    println!("\n### W1: submit, fetch, jittered release on 128 ns, stamp at 812.5 MHz, one interval\n");
-    println!(
-        "Bare loop, NeXosim and odem-rs share the draws and rules and give the product's figures, to the last bit; the"
+fn w1_table(page: &mut Page, effort: &Effort) {
+    page.section("w1", "W1: submit, fetch, jittered release on 128 ns, stamp at 812.5 MHz, one interval");
+    page.line(
+        "Bare loop, NeXosim and odem-rs share the draws and rules and give the product's figures, to the last bit; the",
     );
-    println!(
-        "others draw their own, and their figures agree. {} frames; start of processes not counted.\n",
+    page.line(&format!(
+        "others draw their own, and their figures agree. {} frames; starting processes is not counted.\n",
         effort.frames
-    );
+    ));
     let frames = effort.frames;
     let scenario = scenarios::w1(frames);
     let product = w1::product(&scenario);
@@ -207,30 +233,45 @@ fn w1_table(effort: &Effort) {
         }
     }
     let timings = table::rounds(effort.rounds, &mut candidates);
-    table::by_the_first(&timings, &absent);
-    goals(&timings);
+    table::by_the_first(page, &timings, &absent);
+    goals(page, &timings);
 }
 
-fn goals(timings: &[Timing]) {
+fn goals(page: &mut Page, timings: &[Timing]) {
     let product = timings[0].smallest;
-    let of = |name: &str| {
-        timings.iter().filter(|timing| timing.name.starts_with(name)).map(|timing| timing.smallest).reduce(f64::min)
+    let smallest_of = |name: &str| {
+        let named = timings.iter().filter(|timing| timing.name.starts_with(name));
+        named.map(|timing| timing.smallest).reduce(f64::min)
     };
+    goals_head(page);
     for name in ["bare loop, same figures", "bare loop by hand"] {
-        let ratio = of(name).map_or(f64::NAN, |bare| product / bare);
-        verdict(&format!("product : {name}"), ratio, "at most 3", |ratio| ratio <= 3.0);
+        if let Some(bare) = smallest_of(name) {
+            at_most(page, &format!("product : {name}"), product / bare, 3.0);
+        }
     }
-    let peers = [("ns-3", 14.0), ("NeXosim 1.0, four models", 50.0), ("odem-rs", 5.0), ("numpy, plain", 5.0)];
-    for (name, goal) in peers {
-        if let Some(peer) = of(name) {
-            verdict(&format!("{name} : product"), peer / product, &format!("at least {goal}"), |ratio| ratio >= goal);
+    for (name, goal) in [("ns-3", 14.0), ("NeXosim 1.0, four models", 50.0), ("odem-rs", 5.0), ("numpy, plain", 5.0)] {
+        if let Some(peer) = smallest_of(name) {
+            at_least(page, &format!("{name} : product"), peer / product, goal);
         }
     }
 }
 
-fn verdict(what: &str, ratio: f64, goal: &str, meets: impl Fn(f64) -> bool) {
-    let word = if meets(ratio) { "met" } else { "missed" };
-    println!("\nGoal, {what} {goal}: {} — {word}.", table::times(ratio));
+pub(crate) fn goals_head(page: &mut Page) {
+    page.line("");
+    page.head(&["goal", "wanted", "measured", ""]);
+}
+
+pub(crate) fn at_most(page: &mut Page, what: &str, ratio: f64, goal: f64) {
+    goal_row(page, what, &format!("at most {goal}"), ratio, ratio <= goal);
+}
+
+fn at_least(page: &mut Page, what: &str, ratio: f64, goal: f64) {
+    goal_row(page, what, &format!("at least {goal}"), ratio, ratio >= goal);
+}
+
+fn goal_row(page: &mut Page, what: &str, goal: &str, ratio: f64, met: bool) {
+    let word = if met { "met" } else { "missed" };
+    page.row(&[what.to_owned(), goal.to_owned(), table::times(ratio), word.to_owned()]);
 }
 
 fn per_frame(elapsed: std::time::Duration, frames: u64) -> f64 {

@@ -6,7 +6,8 @@ use std::time::Instant;
 use nicsim_benches::scenarios::{self, Record};
 use nicsim_models::world::KernelKind;
 
-use crate::table;
+use crate::page::Page;
+use crate::{at_most, goals_head, table};
 
 const FRAMES: &str = "NICSIM_BENCH_FRAMES";
 
@@ -44,10 +45,10 @@ fn child(frames: u64) -> Measured {
 }
 
 /// Prints time and memory of each number of frames; all but the last are run `rounds` times in turns.
-pub(crate) fn print(rounds: usize, sizes: &[u64]) {
-    println!("\n### Number of frames\n");
-    println!(
-        "Full E830, one stream, every recorder; set-up and report included; peak resident memory of the process.\n"
+pub(crate) fn print(page: &mut Page, rounds: usize, sizes: &[u64]) {
+    page.section("frames", "Number of frames");
+    page.line(
+        "Full E830, one stream, every recorder; set-up and report included; peak resident memory of the process.\n",
     );
     let mut measured = vec![Vec::new(); sizes.len()];
     for round in 0..rounds {
@@ -57,10 +58,20 @@ pub(crate) fn print(rounds: usize, sizes: &[u64]) {
             }
         }
     }
-    table::head(&["frames", "ns per frame", "peak memory"]);
-    for (frames, runs) in sizes.iter().zip(&measured) {
-        let smallest = |figure: fn(&Measured) -> f64| runs.iter().map(figure).fold(f64::INFINITY, f64::min);
-        let mib = smallest(|run| run.resident_kib) / 1_024.0;
-        table::row(&[frames.to_string(), table::ns(smallest(|run| run.ns_per_frame)), format!("{mib:.1} MiB")]);
+    let smallest =
+        |runs: &[Measured], figure: fn(&Measured) -> f64| runs.iter().map(figure).fold(f64::INFINITY, f64::min);
+    let mib: Vec<f64> = measured.iter().map(|runs| smallest(runs, |run| run.resident_kib) / 1_024.0).collect();
+    page.head(&["frames", "ns per frame", "peak memory"]);
+    for ((frames, runs), mib) in sizes.iter().zip(&measured).zip(&mib) {
+        let ns = table::ns(smallest(runs, |run| run.ns_per_frame));
+        page.row(&[frames.to_string(), ns, format!("{mib:.1} MiB")]);
+    }
+    goals_head(page);
+    let (Some(most), Some(last)) = (mib.iter().copied().reduce(f64::max), mib.last()) else {
+        return;
+    };
+    at_most(page, "peak memory [MiB]", most, 16.0);
+    if let (Some(1_000_000), Some(million)) = (sizes.get(2), mib.get(2)) {
+        at_most(page, "more at 1e8 frames than at 1e6 [MiB]", last - million, 1.0);
     }
 }

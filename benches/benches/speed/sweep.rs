@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use crate::page::Page;
 use crate::table::{self, Candidate};
 use crate::{nexosim_w1, peers, w1};
 
@@ -34,11 +35,12 @@ impl Sweep {
 }
 
 /// Prints W3 of the peers on one and two threads.
-pub(crate) fn print(smoke: bool) {
+pub(crate) fn print(page: &mut Page, smoke: bool) {
     let (rounds, points, frames) = if smoke { (1, 8, 5_000) } else { (3, 200, 50_000) };
-    println!("### W3: {points} points of {frames} frames of W1\n");
+    page.section("w3", "W3: a sweep of W1");
+    page.line(&format!("{points} points of {frames} frames, ns per frame of wall time."));
     for threads in [1, 2] {
-        println!("\n{threads} at a time:\n");
+        page.line(&format!("\n{threads} at a time:\n"));
         let sweep = Sweep { threads, points, frames };
         let mut candidates = vec![
             Candidate::timed("bare loop, same figures", || {
@@ -56,6 +58,6 @@ pub(crate) fn print(smoke: bool) {
             }
         }
         let timings = table::rounds(rounds, &mut candidates);
-        table::by_the_first(&timings, &absent);
+        table::by_the_first(page, &timings, &absent);
     }
 }

@@ -1,6 +1,8 @@
-//! Rounds in turns, and Markdown.
+//! Rounds in turns.
 
 use std::time::Instant;
+
+use crate::page::Page;
 
 /// Something to be timed: a name, and a run that answers its nanoseconds per frame.
 pub(crate) struct Candidate<'a> {
@@ -47,26 +49,15 @@ pub(crate) fn rounds(count: usize, candidates: &mut [Candidate<'_>]) -> Vec<Timi
     candidates.iter_mut().zip(times).map(timing).collect()
 }
 
-/// Prints the head of a table; names begin left, figures right.
-pub(crate) fn head(columns: &[&str]) {
-    println!("| {} |", columns.join(" | "));
-    println!("|---|{}", "--:|".repeat(columns.len() - 1));
-}
-
-/// Prints a row.
-pub(crate) fn row(cells: &[String]) {
-    println!("| {} |", cells.join(" | "));
-}
-
 /// Prints a table of candidates by the time of the first.
-pub(crate) fn by_the_first(timings: &[Timing], absent: &[(String, String)]) {
-    head(&["", "ns per frame", "median", "ratio of the smallest"]);
+pub(crate) fn by_the_first(page: &mut Page, timings: &[Timing], absent: &[(String, String)]) {
+    page.head(&["", "ns per frame", "median", "ratio of the smallest"]);
     for timing in timings {
         let ratio = timing.smallest / timings[0].smallest;
-        row(&[timing.name.clone(), ns(timing.smallest), ns(timing.median), times(ratio)]);
+        page.row(&[timing.name.clone(), ns(timing.smallest), ns(timing.median), times(ratio)]);
     }
     for (name, reason) in absent {
-        row(&[name.clone(), reason.clone(), String::new(), String::new()]);
+        page.row(&[name.clone(), reason.clone(), String::new(), String::new()]);
     }
 }
 
