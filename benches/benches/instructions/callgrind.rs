@@ -65,8 +65,8 @@ pub(crate) fn by_place(arguments: &[&str]) -> Costs {
                 if let (Some(cost), false) = (cost, called) {
                     *costs.by_file.entry(file.clone()).or_insert(0) += cost;
                     // A recursion is told apart by a count behind the name.
-                    let whole = function.split('\'').next().unwrap_or_default().to_owned();
-                    *costs.by_function.entry(whole).or_insert(0) += cost;
+                    let whole = function.split('\'').next().unwrap_or_default();
+                    *costs.by_function.entry(shorter(whole)).or_insert(0) += cost;
                 }
                 called = false;
             }
@@ -74,6 +74,25 @@ pub(crate) fn by_place(arguments: &[&str]) -> Costs {
         }
     }
     costs
+}
+
+/// A function's name without its generic arguments: `<a::B<C> as d::E>::f` is `a::B::f`.
+fn shorter(name: &str) -> String {
+    let name = match name.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) {
+        Some((whose, rest)) => format!("{whose}::{}", rest.rsplit("::").next().unwrap_or_default()),
+        None => name.to_owned(),
+    };
+    let mut depth = 0_usize;
+    let mut plain = String::new();
+    for letter in name.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => plain.push(letter),
+            _ => {}
+        }
+    }
+    plain
 }
 
 fn full_name(named: &str, names: &mut BTreeMap<String, String>) -> String {

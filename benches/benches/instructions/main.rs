@@ -5,13 +5,15 @@
 //! `benches/instructions.toml` allows.
 //!
 //! - `-- --bless` writes the present figures into that file;
-//! - `-- --where` prints the instructions per frame by source file and by compiled function.
+//! - `-- --where` prints the instructions per frame by compiled function and by source file;
+//!   with `--write` too, docs/performance.md takes them over.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, missing_docs, reason = "a program for developers")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use nicsim_benches::page::Page;
 use nicsim_benches::scenarios::{self, Record};
 use nicsim_models::world::KernelKind;
 use nicsim_scenarios::scenario::Scenario;
@@ -52,7 +54,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if given("--where") {
-        by_place();
+        let mut page = Page::default();
+        by_place(&mut page);
+        if given("--write") {
+            page.write();
+        }
         return ExitCode::SUCCESS;
     }
     let measured: Vec<(&str, f64)> = WORKS.iter().map(|(name, _)| (*name, per_frame(name))).collect();
@@ -108,17 +114,19 @@ fn compare(measured: &[(&str, f64)], committed: &Figures) -> ExitCode {
 }
 
 /// Prints where the instructions of each work stand.
-fn by_place() {
-    for (work, _) in WORKS {
+fn by_place(page: &mut Page) {
+    for ((work, _), mark) in WORKS.iter().zip(["e830-1-stream", "e830-64-streams", "w1-instructions"]) {
+        page.section(mark, &format!("{work}: instructions per frame by place"));
         let costs = |frames: u64| callgrind::by_place(&["--simulate", work, &frames.to_string()]);
         let (short, long) = (costs(SHORT), costs(LONG));
-        print_places(&format!("{work}: written in"), &short.by_file, &long.by_file);
-        print_places(&format!("{work}: compiled into"), &short.by_function, &long.by_function);
+        print_places(page, "compiled into", &short.by_function, &long.by_function);
+        page.line("");
+        print_places(page, "written in", &short.by_file, &long.by_file);
     }
 }
 
-/// Prints what each place costs per frame, from 1 % of all on.
-fn print_places(title: &str, short: &BTreeMap<String, u64>, long: &BTreeMap<String, u64>) {
+/// Prints what each place costs per frame, from 2 % of all on.
+fn print_places(page: &mut Page, title: &str, short: &BTreeMap<String, u64>, long: &BTreeMap<String, u64>) {
     let per_frame = |(place, cost): (&String, &u64)| {
         let before = short.get(place).copied().unwrap_or(0);
         (place.clone(), (*cost as f64 - before as f64) / (LONG - SHORT) as f64)
@@ -126,8 +134,9 @@ fn print_places(title: &str, short: &BTreeMap<String, u64>, long: &BTreeMap<Stri
     let mut rows: Vec<(String, f64)> = long.iter().map(per_frame).collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let all: f64 = rows.iter().map(|row| row.1).sum();
-    println!("\n| {title} | instructions per frame | share |\n|---|--:|--:|");
-    for (place, cost) in rows.iter().filter(|row| row.1 >= all / 100.0) {
-        println!("| `{place}` | {cost:.0} | {:.0} % |", cost / all * 100.0);
+    page.head(&[title, "instructions per frame", "share"]);
+    for (place, cost) in rows.iter().filter(|row| row.1 >= all / 50.0) {
+        page.row(&[format!("`{place}`"), format!("{cost:.0}"), format!("{:.0} %", cost / all * 100.0)]);
     }
+    page.row(&["all".to_owned(), format!("{all:.0}"), String::new()]);
 }

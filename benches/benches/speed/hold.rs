@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::hint::black_box;
 
+use nicsim_benches::page::Page;
 use nicsim_core::agenda::Agenda;
 use nicsim_core::rng::Key;
 use nicsim_core::time::{SimTime, Span};
 
-use crate::page::Page;
 use crate::table::{self, Candidate};
 
 /// Waiting times, drawn beforehand: exponential with a mean of 100 us [ps].

@@ -12,11 +12,11 @@
     reason = "a program for developers"
 )]
 
+use nicsim_benches::page::Page;
 use nicsim_benches::scenarios::{self, Record};
 use nicsim_models::world::KernelKind;
 use nicsim_scenarios::scenario::Scenario;
 
-use crate::page::Page;
 use crate::table::{Candidate, Timing};
 
 mod bare;
@@ -25,7 +25,6 @@ mod memory;
 mod nexosim_peer;
 mod nexosim_w1;
 mod odem_peer;
-mod page;
 mod peers;
 mod sweep;
 mod table;

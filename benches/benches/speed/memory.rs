@@ -3,10 +3,10 @@
 use std::process::Command;
 use std::time::Instant;
 
+use nicsim_benches::page::Page;
 use nicsim_benches::scenarios::{self, Record};
 use nicsim_models::world::KernelKind;
 
-use crate::page::Page;
 use crate::{at_most, goals_head, table};
 
 const FRAMES: &str = "NICSIM_BENCH_FRAMES";

@@ -4,7 +4,8 @@
 
 use std::time::Instant;
 
-use crate::page::Page;
+use nicsim_benches::page::Page;
+
 use crate::table::{self, Candidate};
 use crate::{nexosim_w1, peers, w1};
 

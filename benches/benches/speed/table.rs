@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::page::Page;
+use nicsim_benches::page::Page;
 
 /// Something to be timed: a name, and a run that answers its nanoseconds per frame.
 pub(crate) struct Candidate<'a> {

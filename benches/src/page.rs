@@ -1,4 +1,4 @@
-//! What the bench prints, section by section, and the documents that hold the same tables.
+//! What a bench prints, section by section, and the documents that hold the same tables.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ struct Section {
 
 /// What was printed so far.
 #[derive(Default)]
-pub(crate) struct Page {
+pub struct Page {
     sections: Vec<Section>,
 }
 
 impl Page {
     /// Begins section `name` under a title that is printed alone; documents have titles of their own.
-    pub(crate) fn section(&mut self, name: &'static str, title: &str) {
+    pub fn section(&mut self, name: &'static str, title: &str) {
         println!("\n### {title}\n");
         self.sections.push(Section { name, text: String::new() });
     }
 
     /// Prints a line.
-    pub(crate) fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str) {
         println!("{line}");
         if let Some(section) = self.sections.last_mut() {
             section.text.push_str(line);
@@ -34,19 +34,19 @@ impl Page {
     }
 
     /// Prints the head of a table; names begin left, figures right.
-    pub(crate) fn head(&mut self, columns: &[&str]) {
+    pub fn head(&mut self, columns: &[&str]) {
         self.line(&format!("| {} |", columns.join(" | ")));
         self.line(&format!("|---|{}", "--:|".repeat(columns.len() - 1)));
     }
 
     /// Prints a row.
-    pub(crate) fn row(&mut self, cells: &[String]) {
+    pub fn row(&mut self, cells: &[String]) {
         self.line(&format!("| {} |", cells.join(" | ")));
     }
 
     /// Puts every section between its marks, `<!-- bench NAME -->` and `<!-- end NAME -->`, in the documents that have
     /// them.
-    pub(crate) fn write(&self) {
+    pub fn write(&self) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for document in DOCUMENTS {
             let file = root.join(document);
