@@ -63,6 +63,6 @@ fn replace(document: &mut String, section: &Section) {
     if let Some(begin) = document.find(&open).map(|place| place + open.len())
         && let Some(length) = document[begin..].find(&close)
     {
-        document.replace_range(begin..begin + length, &format!("\n{}\n", section.text.trim()));
+        document.replace_range(begin..begin + length, &format!("\n{}\n\n", section.text.trim()));
     }
 }
