@@ -330,6 +330,11 @@ impl Recorder {
         }
     }
 
+    /// The values in ascending order with their counts; beyond 2^16 units from the nominal value, the middles of buckets.
+    pub fn distribution(&self) -> Vec<(i64, u64)> {
+        self.histogram.buckets().iter().map(|bucket| (self.value_of(bucket), bucket.count)).collect()
+    }
+
     /// The summary that reports print.
     pub fn summary(&self) -> Summary {
         let (lowest, highest, count) = (self.lowest, self.highest, self.sums.count);
