@@ -52,12 +52,19 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] with the place and the remedy.
     pub fn open(name: &str, sets: &[String], load: Loader<'_>) -> Result<Self, ScenarioError> {
-        let text = match library::text(name) {
-            Ok(text) => text.to_owned(),
-            Err(reason) if !looks_like_a_path(name) => return Err(ScenarioError::new(name, reason)),
-            Err(_) => load(name).map_err(|reason| ScenarioError::new(name, reason))?,
-        };
-        Self::resolve(ScenarioFile::parse(name, &text, sets)?, load)
+        Self::resolve(ScenarioFile::parse(name, &Self::text(name, load)?, sets)?, load)
+    }
+
+    /// Text of a built-in scenario or, where no such name exists, of a file.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] when there is neither.
+    pub fn text(name: &str, load: Loader<'_>) -> Result<String, ScenarioError> {
+        match library::text(name) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(reason) if !looks_like_a_path(name) => Err(ScenarioError::new(name, reason)),
+            Err(_) => load(name).map_err(|reason| ScenarioError::new(name, reason)),
+        }
     }
 
     /// Checks and resolves a scenario file.
@@ -122,6 +129,16 @@ impl Scenario {
         parameters.retain(|parameter| is_used(parameter, &setup));
         let metrics = choose_metrics(&file, &setup)?;
         Ok(Self { hash: format!("{:016x}", digest.borrow().value()), file, parameters, setup, metrics })
+    }
+
+    /// Resolves a file of which parts may be equal to this scenario's: a card with the same keys and clock changes is taken
+    /// over instead of being read again, which makes many points cheap. The digest and the parameters, which only reports
+    /// of single runs tell, are left out.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::resolve`].
+    pub fn variant(&self, file: ScenarioFile, load: Loader<'_>) -> Result<Self, ScenarioError> {
+        Self::resolve(file, load)
     }
 
     /// Names of the streams in the order of their numbers on the line: those of the NIC, then those of the sender.
