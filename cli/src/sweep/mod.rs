@@ -196,8 +196,7 @@ impl Context<'_> {
         std::panic::set_hook(Box::new(|_| {}));
         let end = self.pool.install(|| execute(&job));
         drop(std::panic::take_hook());
-        watch.finish();
-        Ok(end)
+        Ok(watch.finish().and(end))
     }
 }
 

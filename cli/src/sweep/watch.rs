@@ -24,6 +24,8 @@ pub(super) struct Terminal<'a> {
     failed: AtomicU64,
     /// When records were last made safe [ms since the start].
     synced: AtomicU64,
+    /// The error of the disk that ended the sweep: systems tell it once.
+    sync_error: OnceLock<io::Error>,
     sync: &'a (dyn Fn() -> io::Result<()> + Sync),
 }
 
@@ -40,13 +42,15 @@ impl<'a> Terminal<'a> {
             frames: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             synced: AtomicU64::new(0),
+            sync_error: OnceLock::new(),
             sync,
         })
     }
 
-    /// Takes the bar away.
-    pub(super) fn finish(&self) {
+    /// Takes the bar away; an error if what was written could not be made safe.
+    pub(super) fn finish(self) -> io::Result<()> {
         self.bar.finish_and_clear();
+        self.sync_error.into_inner().map_or(Ok(()), Err)
     }
 
     fn tell(&self) {
@@ -60,8 +64,9 @@ impl<'a> Terminal<'a> {
         let last = self.synced.load(Ordering::Relaxed);
         let due = now.saturating_sub(last) >= SYNC_EVERY.as_millis() as u64;
         if due && self.synced.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // An error of the disk shows again at the last sync, before results are written.
-            let _ = (self.sync)();
+            if let Err(error) = (self.sync)() {
+                self.sync_error.get_or_init(|| error);
+            }
         }
     }
 }
@@ -82,8 +87,12 @@ impl Watch for Terminal<'_> {
         }
     }
 
+    fn left_out(&self) {
+        self.bar.inc(1);
+    }
+
     fn goes_on(&self) -> bool {
-        !STOP.load(Ordering::Relaxed)
+        !STOP.load(Ordering::Relaxed) && self.sync_error.get().is_none()
     }
 }
 

@@ -23,6 +23,8 @@ pub trait Watch: Sync {
     fn frames(&self, more: u64);
     /// A run came to its end; `stored`: it had been run before.
     fn done(&self, failed: bool, stored: bool);
+    /// A run was left out, since the constraints leave out its point.
+    fn left_out(&self) {}
     /// Is there reason to go on? Asked between runs, and within a run after each second of simulated time.
     fn goes_on(&self) -> bool;
 }
@@ -100,7 +102,7 @@ fn work<S: Storage>(job: &Job<'_, S>, shared: &Shared) {
         }
         let run = plan.run(shard.point(place / plan.repeat()) * plan.repeat() + place % plan.repeat());
         match bench.take(run) {
-            Ok(Taken::LeftOut) => {}
+            Ok(Taken::LeftOut) => job.watch.left_out(),
             Ok(Taken::Stored { failed, before }) => {
                 shared.stored.fetch_add(1, Ordering::Relaxed);
                 shared.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
