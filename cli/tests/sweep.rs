@@ -317,9 +317,9 @@ assert '"stream.0.interval_ns":"ns"' in metadata["nicsim.units"], metadata
 assert metadata["nicsim.seed"] == "1" and "nicsim.version" in metadata and "nicsim.sweep_hash" in metadata
 meta = pyarrow.parquet.read_metadata(folder + "/results.parquet")
 assert meta.row_group(0).column(0).compression == "ZSTD"
-count, failed = duckdb.sql(f"select count(*), count(error) from '{folder}/results.parquet'").fetchone()
+count, failed = duckdb.sql(f"select count(*), count(error) from '{folder}/results.parquet'").fetchall()[0]
 assert (count, failed) == (len(rows), 1), (count, failed)
-assert duckdb.sql(f"select max(\"stream.0.interval_ns\") from '{folder}/results.parquet'").fetchone() == (110000.0,)
+assert duckdb.sql(f"select max(\"stream.0.interval_ns\") from '{folder}/results.parquet'").fetchall()[0] == (110000.0,)
 "#;
 
 #[test]

@@ -1,7 +1,7 @@
 //! `nicsim sweep merge`: the parts of one sweep become one folder, with the same results as one run.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nicsim_scenarios::sweep::{End, Shard, Sweep, table};
@@ -35,13 +35,10 @@ struct Part {
 
 /// Runs the command.
 pub(super) fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    let locks = args.parts.iter().map(|folder| match folder.is_dir() {
-        true => lock_to_read(folder),
-        false => Err(Failure::input(format!("{}: there is no such folder", folder.display()))),
-    });
-    let _locks = locks.collect::<Result<Vec<_>, _>>()?;
-    let parts = args.parts.iter().map(read_part).collect::<Result<Vec<_>, _>>()?;
+    let parts = args.parts.iter().map(|folder| read_part(folder)).collect::<Result<Vec<_>, _>>()?;
     check_together(&parts)?;
+    let locks = parts.iter().map(|part| lock_to_read(&part.folder));
+    let _locks = locks.collect::<Result<Vec<_>, _>>()?;
     let first = parts.first().ok_or_else(|| Failure::input("no part is named"))?;
     let sweep = Sweep::of(first.manifest.definition.clone()).map_err(Failure::input)?;
     check_complete(&parts, &sweep)?;
@@ -54,11 +51,14 @@ pub(super) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     if args.quiet { Ok(()) } else { print(&summary(&sweep, Shard::default(), &end, &args.out)) }
 }
 
-fn read_part(folder: &PathBuf) -> Result<Part, Failure> {
+fn read_part(folder: &Path) -> Result<Part, Failure> {
+    if !folder.is_dir() {
+        return Err(Failure::input(format!("{}: there is no such folder", folder.display())));
+    }
     let manifest = Manifest::read(folder)?.ok_or_else(|| {
         Failure::input(format!("{}: this is no folder of a sweep, it has no sweep.json", folder.display()))
     })?;
-    Ok(Part { folder: folder.clone(), manifest })
+    Ok(Part { folder: folder.to_owned(), manifest })
 }
 
 /// All are parts of one sweep, each once, and none is missing.

@@ -168,7 +168,7 @@ mod tests {
     fn wrong_names_are_refused_with_near_ones() {
         let error = |name: &str| Figure::read(name).unwrap_err();
         assert!(error("observed_intervall.std_ns").contains("near it are `observed_interval`"));
-        assert!(error("observed_interval.p99_8_ns").contains("near it are `p99_9_ns`"));
+        assert!(error("observed_interval.p99_9ns").contains("near it are `p99_9_ns`"));
         assert!(error("lates").contains("near it are `late`"));
         assert!(error("launch_error.drift_ppb").contains("no key"));
     }

@@ -305,7 +305,7 @@ mod tests {
         };
         assert_eq!(set("100.032us"), "100032000ps");
         assert_eq!(set("7.55ppm").parse::<Rate>(), "7.55ppm".parse::<Rate>());
-        assert_eq!(set("0.0001ppt").parse::<Rate>(), "0.0001ppt".parse::<Rate>());
+        assert_eq!(set("0.001ppt").parse::<Rate>(), "0.001ppt".parse::<Rate>());
         assert_eq!(set("10Gbps"), "10000000000bps");
         assert_eq!(set("1518B"), "1518B");
         assert_eq!(set("ice-fixed"), "ice-fixed");
