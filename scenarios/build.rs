@@ -1,12 +1,18 @@
-//! Collects `files/**/*.toml` into the list of built-in scenarios; a file's place below `files/` is its name.
+//! Collects `files/**/*.toml` and `sweeps/**/*.toml` into the lists of built-in scenarios and sweeps; a file's place below
+//! its folder is its name.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=files");
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("files");
+    list("files", "scenarios.rs")?;
+    list("sweeps", "sweeps.rs")
+}
+
+fn list(folder: &str, output: &str) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={folder}");
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(folder);
     let mut files = Vec::new();
     collect(&root, &mut files)?;
     files.sort();
@@ -17,7 +23,7 @@ fn main() -> io::Result<()> {
         let _ = writeln!(list, "    ({name:?}, include_str!({path:?})),");
     }
     list.push_str("]\n");
-    fs::write(Path::new(&env::var("OUT_DIR").unwrap_or_default()).join("scenarios.rs"), list)
+    fs::write(Path::new(&env::var("OUT_DIR").unwrap_or_default()).join(output), list)
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -12,6 +12,8 @@ pub(crate) enum Failure {
     Input(anyhow::Error),
     /// An output could not be written (3).
     Output(anyhow::Error),
+    /// The user stopped it (130, as shells say it of Ctrl-C).
+    Interrupted(String),
     /// Whoever reads the output has gone: nothing to say.
     BrokenPipe,
 }
@@ -37,6 +39,7 @@ impl Failure {
             Self::Judgement => return ExitCode::from(1),
             Self::Input(error) => (format!("{error:#}"), 2),
             Self::Output(error) => (format!("{error:#}"), 3),
+            Self::Interrupted(text) => (text.clone(), 130),
         };
         // Nothing is left to do if stderr is gone too.
         let _ = writeln!(std::io::stderr().lock(), "nicsim: {text}");

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use nicsim_models::{driver, registry};
 use nicsim_scenarios::file::ScenarioFile;
+use nicsim_scenarios::sweep::file::Source;
 use nicsim_scenarios::{library, metric};
 use nicsim_validate::recording::Kind;
 use nicsim_validate::{published, recorded};
@@ -24,6 +25,9 @@ pub(crate) enum What {
     /// Built-in scenarios
     #[value(alias = "scenario")]
     Scenarios,
+    /// Built-in sweeps
+    #[value(alias = "sweep")]
+    Sweeps,
     /// Capture instruments and senders
     #[value(alias = "instrument")]
     Instruments,
@@ -107,6 +111,13 @@ pub(crate) fn items(what: What) -> Result<Vec<Item>, Failure> {
                 let file = library::text(name).map_err(Failure::input)?;
                 let file = ScenarioFile::parse(name, file, &[]).map_err(Failure::input)?;
                 Ok(item(name, &file.about))
+            })
+            .collect::<Result<_, Failure>>()?,
+        What::Sweeps => library::sweep_names()
+            .map(|name| {
+                let text = library::sweep_text(name).map_err(Failure::input)?;
+                let file = Source { name, text }.read().map_err(Failure::input)?;
+                Ok(item(name, &format!("{}; {}", file.about, file.scenario)))
             })
             .collect::<Result<_, Failure>>()?,
         What::Metrics => {

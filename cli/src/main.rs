@@ -12,6 +12,7 @@ mod progress;
 mod record;
 mod run;
 mod show;
+mod sweep;
 mod text;
 mod validate;
 
@@ -35,6 +36,8 @@ struct Cli {
 enum Command {
     /// Simulate one scenario and print its report
     Run(run::RunArgs),
+    /// Simulate a grid of scenarios in parallel, or join the parts of one (sweep merge)
+    Sweep(sweep::SweepArgs),
     /// Compare simulations with published figures and recorded captures, and judge
     Validate(validate::ValidateArgs),
     /// The same statistics for a recorded capture
@@ -53,6 +56,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::Explain(args) => explain::explain(&args),

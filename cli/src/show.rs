@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum};
 use nicsim_models::spec::{Parameter, Source, SpecFile, near};
 use nicsim_models::{driver, registry};
+use nicsim_scenarios::sweep::table::columns;
+use nicsim_scenarios::sweep::{Overrides, Sweep};
 use nicsim_scenarios::{library, metric};
 
 use crate::failure::{Failure, print};
@@ -42,12 +44,14 @@ pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
         What::Nics => show_file(args, registry::nic_text(&args.name)),
         What::Instruments => show_file(args, registry::instrument_text(&args.name)),
         What::Scenarios => show_scenario(args),
+        What::Sweeps => show_sweep(args),
         What::Drivers => show_driver(args),
         What::Metrics | What::References | What::Formats => show_item(args),
     }
 }
 
-fn text_of<E: std::fmt::Display>(name: &str, built_in: Result<&'static str, E>) -> Result<String, Failure> {
+/// Text of what is built in or, where no such name exists, of a file.
+pub(crate) fn text_of<E: std::fmt::Display>(name: &str, built_in: Result<&'static str, E>) -> Result<String, Failure> {
     match built_in {
         Ok(text) => Ok(text.to_owned()),
         Err(_) if std::path::Path::new(name).is_file() => {
@@ -84,6 +88,17 @@ fn table(file: &SpecFile, parameters: &[Parameter]) -> String {
         text::list(&["parameter", "value", "source", "where"], &rows, 150),
         parameters.len()
     )
+}
+
+/// A sweep file, or the columns of its results.
+fn show_sweep(args: &ShowArgs) -> Result<(), Failure> {
+    let text = text_of(&args.name, library::sweep_text(&args.name))?;
+    let sweep = Sweep::open(&args.name, &text, Overrides::default(), &options::read_text).map_err(Failure::input)?;
+    match args.format {
+        ShowFormat::Toml | ShowFormat::Table => print(&text),
+        ShowFormat::Json => print(&list::json(&columns(&sweep))?),
+        ShowFormat::Csv => print(&list::csv(&columns(&sweep))?),
+    }
 }
 
 fn show_scenario(args: &ShowArgs) -> Result<(), Failure> {

@@ -253,17 +253,14 @@ impl ScenarioFile {
         }
         let mut table: Table = toml::from_str(text).map_err(|error| at_line(name, text, &error))?;
         for set in sets {
-            let place = format!("--set {set}");
-            let (path, value) = set.split_once('=').filter(|(path, _)| !path.trim().is_empty()).ok_or_else(|| {
-                ScenarioError::new(&place, "this is not KEY=VALUE; write for example --set stream.0.interval=100096ns")
-            })?;
-            set_path(&mut table, path.trim(), read_value(value))
-                .map_err(|reason| ScenarioError::new(&place, reason))?;
-            file = Value::Table(table.clone())
-                .try_into()
-                .map_err(|error: toml::de::Error| ScenarioError::new(&place, with_near_keys(error.message())))?;
+            file = apply_setting(&mut table, set)?;
         }
         Ok(file)
+    }
+
+    /// Reads a file that was taken apart already.
+    pub(crate) fn from_table(table: Table) -> Result<Self, String> {
+        Value::Table(table).try_into().map_err(|error: toml::de::Error| with_near_keys(error.message()))
     }
 
     /// The file's text, every value as it was understood.
@@ -275,15 +272,37 @@ impl ScenarioFile {
     }
 }
 
+/// Sets one `key.path=value` in a scenario; answers the scenario with it.
+pub(crate) fn apply_setting(table: &mut Table, set: &str) -> Result<ScenarioFile, ScenarioError> {
+    let place = format!("--set {set}");
+    let (path, value) = set.split_once('=').filter(|(path, _)| !path.trim().is_empty()).ok_or_else(|| {
+        ScenarioError::new(&place, "this is not KEY=VALUE; write for example --set stream.0.interval=100096ns")
+    })?;
+    set_path(table, path.trim(), read_value(value))
+        .and_then(|()| ScenarioFile::from_table(table.clone()))
+        .map_err(|reason| ScenarioError::new(&place, reason))
+}
+
+/// Reads the text of file `name` as TOML.
+pub(crate) fn read_table(name: &str, text: &str) -> Result<Table, ScenarioError> {
+    toml::from_str(text).map_err(|error| at_line(name, text, &error))
+}
+
 fn at_line(name: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
-    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
+    let start = error.span().map_or(0, |span| span.start);
+    ScenarioError::new(place_in(name, text, start), with_near_keys(error.message()))
+}
+
+/// `name:line:column` of byte `start` of a file.
+pub(crate) fn place_in(name: &str, text: &str, start: usize) -> String {
+    let before = text.get(..start).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
-    ScenarioError::new(format!("{name}:{line}:{column}"), with_near_keys(error.message()))
+    format!("{name}:{line}:{column}")
 }
 
 /// Adds the nearest known keys to serde's "unknown field" message.
-fn with_near_keys(message: &str) -> String {
+pub(crate) fn with_near_keys(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     match (message.starts_with("unknown "), quoted.next()) {
         (true, Some(unknown)) => format!("{message}{}", near(unknown, quoted)),
@@ -301,7 +320,7 @@ fn read_value(text: &str) -> Value {
 }
 
 /// Sets a dotted path; numbers are places in arrays, and missing tables on the way are made.
-fn set_path(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
+pub(crate) fn set_path(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
     let (parents, last) = path.rsplit_once('.').map_or((None, path), |(parents, last)| (Some(parents), last));
     if last.is_empty() || last.bytes().all(|b| b.is_ascii_digit()) {
         return Err(format!("`{path}` does not end with a key; write for example stream.0.interval"));
@@ -328,6 +347,17 @@ fn set_path(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
     }
     here.insert(last.to_owned(), value);
     Ok(())
+}
+
+/// The value at a dotted path, if there is one.
+pub(crate) fn get_path<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    let mut parts = path.split('.');
+    let first = table.get(parts.next()?)?;
+    parts.try_fold(first, |here, part| match here {
+        Value::Table(table) => table.get(part),
+        Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 /// Keys of a dotted path, each with the place in its list where a number follows.

@@ -184,7 +184,7 @@ fn write_column<W: Write + Send>(
 }
 
 /// An output error keeps its kind; anything else is told as it is.
-fn into_io(error: ParquetError) -> io::Error {
+pub(crate) fn into_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,

@@ -13,6 +13,7 @@
 //! | [`run`] | a run and what is kept of it |
 //! | [`series`] | a quantity over the frame number, for plots |
 //! | [`report`] | `report.json` |
+//! | [`sweep`] | many points of a scenario, their runs and results |
 //! | [`tail`] | deep percentiles without brute force |
 //! | [`view`] | plots and the page |
 //! | `frames` | per-frame ground truth as Parquet (feature `parquet`) |
@@ -26,5 +27,6 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod series;
+pub mod sweep;
 pub mod tail;
 pub mod view;

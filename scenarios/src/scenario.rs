@@ -52,12 +52,19 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] with the place and the remedy.
     pub fn open(name: &str, sets: &[String], load: Loader<'_>) -> Result<Self, ScenarioError> {
-        let text = match library::text(name) {
-            Ok(text) => text.to_owned(),
-            Err(reason) if !looks_like_a_path(name) => return Err(ScenarioError::new(name, reason)),
-            Err(_) => load(name).map_err(|reason| ScenarioError::new(name, reason))?,
-        };
-        Self::resolve(ScenarioFile::parse(name, &text, sets)?, load)
+        Self::resolve(ScenarioFile::parse(name, &Self::text(name, load)?, sets)?, load)
+    }
+
+    /// Text of a built-in scenario or, where no such name exists, of a file.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] when there is neither.
+    pub fn text(name: &str, load: Loader<'_>) -> Result<String, ScenarioError> {
+        match library::text(name) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(reason) if !looks_like_a_path(name) => Err(ScenarioError::new(name, reason)),
+            Err(_) => load(name).map_err(|reason| ScenarioError::new(name, reason)),
+        }
     }
 
     /// Checks and resolves a scenario file.
@@ -68,15 +75,38 @@ impl Scenario {
         // Whatever the run depends on goes into the digest: the scenario, and every file that it names.
         let digest = RefCell::new(Fingerprint::default());
         let digested = |text: &str| add_text(&mut digest.borrow_mut(), text);
+        digested(&file.to_toml()?);
+        let scenario = Self::build(file, load, &digested, None)?;
+        Ok(Self { hash: format!("{:016x}", digest.borrow().value()), ..scenario })
+    }
+
+    /// Resolves a file of which parts may be equal to this scenario's: a card, a sender or an instrument with the same keys
+    /// is taken over instead of being read again, which makes many points cheap. The digest and the parameters, which only
+    /// reports of single runs tell, are left out.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::resolve`].
+    pub fn variant(&self, file: ScenarioFile, load: Loader<'_>) -> Result<Self, ScenarioError> {
+        Self::build(file, load, &|_| {}, Some(self))
+    }
+
+    /// The scenario without its digest, which `digested` collects; what does not differ from `like` comes from there.
+    fn build(
+        file: ScenarioFile,
+        load: Loader<'_>,
+        digested: &dyn Fn(&str),
+        like: Option<&Self>,
+    ) -> Result<Self, ScenarioError> {
         let load_and_digest = |name: &str| load(name).inspect(|text| digested(text));
         let load: Loader<'_> = &load_and_digest;
         let mut parameters = Vec::new();
-        digested(&file.to_toml()?);
         if file.stream.is_empty() {
             return Err(ScenarioError::new(&file.name, "there is no [[stream]]; write at least one"));
         }
+        let same_nic = like.filter(|like| like.file.nic == file.nic && like.file.clock == file.clock);
         let nic = match &file.nic {
-            Some(section) => Some(resolve_nic(section, &file, load, &digested, &mut parameters)?),
+            Some(_) if same_nic.is_some() => same_nic.and_then(|like| like.setup.nic.clone()),
+            Some(section) => Some(resolve_nic(section, &file, load, digested, &mut parameters)?),
             None if !file.clock.is_empty() => {
                 return Err(ScenarioError::new(
                     "clock",
@@ -85,7 +115,13 @@ impl Scenario {
             }
             None => None,
         };
-        let sender = resolve_sender(&file, load, &digested, &mut parameters)?;
+        let sender = match like.filter(|like| like.file.sender == file.sender) {
+            Some(like) => {
+                like.setup.sender.as_ref().map(|sender| SenderSetup { streams: Vec::new(), ..sender.clone() })
+            }
+            None => resolve_sender(&file, load, digested, &mut parameters)?,
+        };
+        let sender = sender.map(|sender| (sender.parameters.speed, sender));
         if let (Some(nic), Some((speed, _))) = (&nic, &sender)
             && nic.speed != *speed
         {
@@ -93,7 +129,10 @@ impl Scenario {
                 format!("the sender runs at {speed} and the NIC at {}; both ends of a cable have one speed", nic.speed);
             return Err(ScenarioError::new("sender.kind", reason));
         }
-        let observer = resolve_observer(&file, load, &digested, &mut parameters)?;
+        let observer = match like.filter(|like| like.file.observer == file.observer) {
+            Some(like) => like.setup.observer.clone(),
+            None => resolve_observer(&file, load, digested, &mut parameters)?,
+        };
         let mut streams = [Vec::new(), Vec::new()];
         for (index, section) in file.stream.iter().enumerate() {
             let speed = match section.from {
@@ -121,7 +160,7 @@ impl Scenario {
         }
         parameters.retain(|parameter| is_used(parameter, &setup));
         let metrics = choose_metrics(&file, &setup)?;
-        Ok(Self { hash: format!("{:016x}", digest.borrow().value()), file, parameters, setup, metrics })
+        Ok(Self { hash: String::new(), file, parameters, setup, metrics })
     }
 
     /// Names of the streams in the order of their numbers on the line: those of the NIC, then those of the sender.
@@ -336,7 +375,7 @@ fn resolve_sender(
     load: Loader<'_>,
     digested: &dyn Fn(&str),
     parameters: &mut Vec<Parameter>,
-) -> Result<Option<(Speed, SenderSetup)>, ScenarioError> {
+) -> Result<Option<SenderSetup>, ScenarioError> {
     let Some(section) = &file.sender else {
         return Ok(None);
     };
@@ -352,7 +391,7 @@ fn resolve_sender(
     };
     let parameters = SenderParameters { clock: spec.tick.map(|tick| tick.value), speed: spec.speed.value, phy };
     let oscillator = OscillatorSpec { offset: section.offset, drift_per_second: section.drift_per_second };
-    Ok(Some((spec.speed.value, SenderSetup { parameters, oscillator, streams: Vec::new() })))
+    Ok(Some(SenderSetup { parameters, oscillator, streams: Vec::new() }))
 }
 
 fn resolve_observer(
