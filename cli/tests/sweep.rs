@@ -1,5 +1,9 @@
 //! `nicsim sweep` as its users meet it: killed, resumed, in parts, on full disks, with a million mistakes.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail by panicking and say what they skip"
+)]
 
 mod common;
 

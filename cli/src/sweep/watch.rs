@@ -63,10 +63,11 @@ impl<'a> Terminal<'a> {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let last = self.synced.load(Ordering::Relaxed);
         let due = now.saturating_sub(last) >= SYNC_EVERY.as_millis() as u64;
-        if due && self.synced.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            if let Err(error) = (self.sync)() {
-                self.sync_error.get_or_init(|| error);
-            }
+        if due
+            && self.synced.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            && let Err(error) = (self.sync)()
+        {
+            self.sync_error.get_or_init(|| error);
         }
     }
 }

@@ -149,7 +149,6 @@ impl Sweep {
             .iter()
             .enumerate()
             .find(|(place, name)| file.metrics[..*place].iter().any(|m| m.as_ref() == name.as_ref()))
-            .map(|(place, name)| (place, name))
         {
             return Err(source
                 .error(name, format!("`{}` is asked for twice (entry {} of `metrics`)", name.as_ref(), place + 1)));

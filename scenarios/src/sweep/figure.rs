@@ -22,9 +22,12 @@ pub struct Figure {
 
 #[derive(Debug, Clone, Copy)]
 enum Read {
-    Count(fn(&FrameCounts, &StampCounts) -> u64),
+    Count(Count),
     Metric(&'static str, Key),
 }
+
+/// How a count comes out of a report.
+type Count = fn(&FrameCounts, &StampCounts) -> u64;
 
 /// How a key's value comes out of a summary.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +38,7 @@ enum Key {
 }
 
 /// The counts of `report.json`.
-const COUNTS: &[(&str, fn(&FrameCounts, &StampCounts) -> u64)] = &[
+const COUNTS: &[(&str, Count)] = &[
     ("submitted", |frames, _| frames.submitted),
     ("sent", |frames, _| frames.sent),
     ("immediate", |frames, _| frames.immediate),

@@ -273,14 +273,14 @@ mod parquet_file {
         }
 
         fn take(&mut self, cell: Cell) {
-            let known = match (&mut self.values, cell) {
-                (Values::Integers(values), Cell::Integer(value)) => Some(values.push(value)),
-                (Values::Reals(values), Cell::Real(value)) => Some(values.push(value)),
-                (Values::Switches(values), Cell::Switch(value)) => Some(values.push(value)),
-                (Values::Texts(values), Cell::Text(text)) => Some(values.push(ByteArray::from(text.into_bytes()))),
-                _ => None,
-            };
-            self.present.push(i16::from(known.is_some()));
+            match (&mut self.values, cell) {
+                (Values::Integers(values), Cell::Integer(value)) => values.push(value),
+                (Values::Reals(values), Cell::Real(value)) => values.push(value),
+                (Values::Switches(values), Cell::Switch(value)) => values.push(value),
+                (Values::Texts(values), Cell::Text(text)) => values.push(ByteArray::from(text.into_bytes())),
+                _ => return self.present.push(0),
+            }
+            self.present.push(1);
         }
 
         fn flush<W: Write + Send>(&mut self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
