@@ -21,6 +21,12 @@ pub struct Metric {
     reading: Reading,
 }
 
+impl std::fmt::Debug for Metric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 /// How a metric's values come out of frame records.
 #[derive(Clone, Copy)]
 enum Reading {

@@ -32,6 +32,8 @@ use crate::scenario::Scenario;
 
 /// Chances up to this probability are strata of their own.
 const RARE: f64 = 0.01;
+/// Frames that a stratum needs at least.
+const LEAST_FRAMES: u64 = 20_000;
 /// More rare chances than this would make too many strata.
 const MOST_CHANCES: usize = 4;
 /// With fewer frames beyond a value, the fitted law decides.
@@ -48,7 +50,7 @@ const SAMPLES: u64 = 200;
 const OUTSIDE: f64 = 0.025;
 
 /// What to estimate.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct TailOptions {
     /// The metric.
     pub metric: &'static Metric,
@@ -60,6 +62,20 @@ pub struct TailOptions {
     pub seed: u64,
     /// Run number under it.
     pub run: u64,
+}
+
+impl TailOptions {
+    /// Can so deep a tail be estimated from so many frames in `strata` strata?
+    ///
+    /// # Errors
+    /// [`TailError::Range`].
+    pub fn check(&self, strata: u64) -> Result<(), TailError> {
+        let is_tail = (1e-9..=0.01).contains(&self.beyond);
+        if is_tail && self.frames / strata >= LEAST_FRAMES {
+            return Ok(());
+        }
+        Err(TailError::Range { beyond: self.beyond, frames: self.frames })
+    }
 }
 
 /// A deep percentile with its 95 % interval.
@@ -128,9 +144,7 @@ pub fn estimate(
 ) -> Result<Tail, TailError> {
     let setups = strata(&scenario.setup)?;
     let frames = options.frames / setups.len() as u64;
-    if !(1e-9..=0.01).contains(&options.beyond) || frames < 20_000 {
-        return Err(TailError::Range { beyond: options.beyond, frames: options.frames });
-    }
+    options.check(setups.len() as u64)?;
     let mut strata = Vec::with_capacity(setups.len());
     let mut simulated = 0;
     for (weight, mut setup) in setups {

@@ -1,6 +1,6 @@
 //! Sweeps: plans against naive enumerations, the same rows for threads and parts, failing points, examples.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -310,4 +310,82 @@ proptest! {
             prop_assert_eq!((run.point, run.repetition), (index / repeat, index % repeat));
         }
     }
+}
+
+/// Repetitions that end early, at three intervals; figures scatter from seed to seed by about 0.3 ns.
+fn stopping(within: &str) -> String {
+    format!(
+        "scenario = \"e830/sched-64b-100us\"\nmetrics = [\"observed_interval.std_ns\"]\nframes = 2000\n[sweep]\nrepeat = 12\n\
+         [sweep.stop]\nfigure = \"observed_interval.std_ns\"\nwithin = {within}\n\
+         [sweep.grid]\n\"stream.0.interval\" = [\"99968ns\", \"100us\", \"100096ns\"]\n"
+    )
+}
+
+#[test]
+fn repetitions_end_when_the_interval_is_narrow_enough() {
+    let per_point = |within: &str| {
+        let sweep = open(&stopping(within)).unwrap();
+        let rows = all_rows(&sweep, 2);
+        let of = |point: i64| rows.iter().filter(|row| row[0] == Cell::Integer(point)).count();
+        [of(0), of(1), of(2)]
+    };
+    assert_eq!(per_point("1000.0"), [4, 4, 4], "as few as are run in any case");
+    assert_eq!(per_point("1e-6"), [12, 12, 12], "all: it never gets so narrow");
+    let between = per_point("0.4");
+    assert!(between.iter().sum::<usize>() > 12 && between.iter().sum::<usize>() < 36, "{between:?}");
+}
+
+#[test]
+fn early_ends_do_not_depend_on_threads_parts_or_interruptions() {
+    let sweep = open(&stopping("0.4")).unwrap();
+    let whole = all_rows(&sweep, 1);
+    assert_eq!(all_rows(&sweep, 2), whole);
+    let interrupted = store(&sweep, Shard::default());
+    assert!(go_on(&sweep, &interrupted, 2, 7).stopped);
+    let end = go_on(&sweep, &interrupted, 1, u64::MAX);
+    assert_eq!(rows(&sweep, &interrupted).collect::<Result<Vec<_>, _>>().unwrap(), whole);
+    assert_eq!(end.stored + end.not_needed, 36);
+    let parts = (1..=3).flat_map(|index| {
+        let part = store(&sweep, Shard { index, count: 3 });
+        go_on(&sweep, &part, 2, u64::MAX);
+        rows(&sweep, &part).collect::<Result<Vec<_>, _>>().unwrap()
+    });
+    assert_eq!(parts.collect::<Vec<_>>(), whole, "one point each, in their order");
+}
+
+#[test]
+fn a_wrong_stop_or_tail_is_refused() {
+    let stop = |section: &str| {
+        error(&file(&format!(
+            "[sweep]\nrepeat = 9\n[sweep.stop]\n{section}\n[sweep.grid]\n\"stream.0.lead\" = [\"50us\"]"
+        )))
+    };
+    assert!(stop("figure = \"launch_error.std_ns\"\nwithin = 1.0").contains("none of the sweep's figures"));
+    assert!(stop("figure = \"late\"\nwithin = 0.0").contains("above 0"));
+    assert!(stop("figure = \"late\"\nwithin = 1.0\nat_least = 9").contains("make `repeat` larger"));
+    let tail =
+        |section: &str| error(&format!("{}[tail]\n{section}\n[sweep.grid]\n\"stream.0.lead\" = [\"50us\"]", file("")));
+    assert!(tail("metric = \"launch_eror\"\nbeyond = 1e-6\nframes = 100000").contains("near it are `launch_error`"));
+    assert!(tail("metric = \"launch_error\"\nbeyond = 0.5\nframes = 100000").contains("between 1e-9 and 0.01"));
+    assert!(tail("metric = \"rx_stamp_interval\"\nbeyond = 1e-6\nframes = 100000").contains("does not exist here"));
+}
+
+#[test]
+fn a_tail_has_three_columns_and_its_failure_is_a_row() {
+    let text = "scenario = \"e830/sched-1518b-100us\"\nmetrics = [\"launch_error.p99_ns\"]\nframes = 500\n\
+                [tail]\nmetric = \"launch_error\"\nbeyond = 1e-4\nframes = 50000\n\
+                [sweep.grid]\n\"stream.0.interval\" = [\"100us\", \"1536ns\"]\n";
+    let sweep = open(text).unwrap();
+    let names: Vec<String> = columns(&sweep).into_iter().map(|column| column.name).collect();
+    let tail = ["launch_error.tail_ns", "launch_error.tail_low_ns", "launch_error.tail_high_ns"];
+    let places = tail.map(|name| names.iter().position(|known| known == name).unwrap());
+    let rows = all_rows(&sweep, 2);
+    let [value, low, high] = places.map(|place| match rows[0][place] {
+        Cell::Real(value) => value,
+        _ => f64::NAN,
+    });
+    // One frame in 5,000 is 300 to 1,900 ns late; half of them are beyond the 1e-4 tail.
+    assert!((900.0..1_400.0).contains(&value) && low <= value && value <= high, "{low} {value} {high}");
+    let Some(Cell::Text(reason)) = rows[1].last() else { panic!("frames at 1.5 us hold each other up") };
+    assert!(reason.contains("hold each other up"), "{reason}");
 }

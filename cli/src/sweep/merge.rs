@@ -136,7 +136,7 @@ fn copy(part: &Part, sweep: &Sweep, whole: &SweepFolder, end: &mut End) -> Resul
         if let Some(record) = record {
             whole.store().put(run, &record).map_err(|error| Failure::Output(anyhow::anyhow!("rows.bin: {error}")))?;
             end.stored += 1;
-            end.failed += u64::from(record.is_err());
+            end.failed += u64::from(record.is_failure());
         }
     }
     Ok(())

@@ -225,8 +225,12 @@ fn summary(sweep: &Sweep, shard: Shard, end: &End, out: &Path) -> String {
         String::new()
     };
     let before = if end.stored_before > 0 { format!(", {} from before", end.stored_before) } else { String::new() };
+    let not_needed = match end.not_needed {
+        0 => String::new(),
+        more => format!(", {more} repetitions not needed"),
+    };
     format!(
-        "{}: {} runs{part}{failed}{before}\nseed {}, nicsim {}, sweep {:016x}\n{}\n",
+        "{}: {} runs{part}{failed}{before}{not_needed}\nseed {}, nicsim {}, sweep {:016x}\n{}\n",
         sweep.definition().scenario,
         end.stored,
         sweep.definition().seed,

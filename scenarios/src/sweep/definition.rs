@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::figure::Figure;
-use super::file::{Source, SweepFile};
+use super::file::{Source, SweepFile, TailSection};
 use super::plan::{Axis, Plan};
+use super::stop::Stop;
 use super::value::Kind;
 use crate::file::{ScenarioError, ScenarioFile, apply_setting, read_table, set_path};
-use crate::metric::missing_part;
+use crate::metric::{self, missing_part};
 use crate::scenario::{DEFAULT_SEED, Loader, Scenario};
+use crate::tail::TailOptions;
+use nicsim_models::spec::near;
 
 /// Version of what is kept of a sweep.
 pub const SCHEMA: &str = "nicsim.sweep/1";
@@ -96,6 +99,8 @@ pub struct Sweep {
     scenario: Table,
     plan: Plan,
     figures: Vec<Figure>,
+    stop: Option<Stop>,
+    tail: Option<TailOptions>,
 }
 
 impl Sweep {
@@ -143,7 +148,7 @@ impl Sweep {
     ) -> Result<Self, ScenarioError> {
         let figure =
             |name: &toml::Spanned<String>| Figure::read(name.as_ref()).map_err(|reason| source.error(name, reason));
-        let figures = file.metrics.iter().map(figure).collect::<Result<Vec<_>, _>>()?;
+        let mut figures = file.metrics.iter().map(figure).collect::<Result<Vec<_>, _>>()?;
         if let Some((place, name)) = file
             .metrics
             .iter()
@@ -154,7 +159,11 @@ impl Sweep {
                 .error(name, format!("`{}` is asked for twice (entry {} of `metrics`)", name.as_ref(), place + 1)));
         }
         let plan = Plan::new(file, source, definition.seed, &scenario)?;
-        Ok(Self { hash: definition.hash(), definition, scenario, plan, figures })
+        let tail = file.tail.as_ref().map(|section| tail_of(section, source)).transpose()?;
+        figures.extend(tail.iter().flat_map(|tail| Figure::of_tail(tail.metric.name)));
+        let stop =
+            file.sweep.stop.as_ref().map(|stop| Stop::read(stop, &figures, plan.repeat(), source)).transpose()?;
+        Ok(Self { hash: definition.hash(), definition, scenario, plan, figures, stop, tail })
     }
 
     /// What results depend on.
@@ -175,6 +184,16 @@ impl Sweep {
     /// The figures that are kept of each run.
     pub fn figures(&self) -> &[Figure] {
         &self.figures
+    }
+
+    /// When repetitions of a point end early.
+    pub fn stop(&self) -> Option<&Stop> {
+        self.stop.as_ref()
+    }
+
+    /// The deep percentile that is estimated at every point, with the seed of the run.
+    pub fn tail(&self, seed: u64) -> Option<TailOptions> {
+        self.tail.map(|tail| TailOptions { seed, ..tail })
     }
 
     /// The scenario file of a point.
@@ -256,6 +275,12 @@ impl Sweep {
         if let (true, Some(error)) = (scenarios.is_empty(), last_error) {
             return Err(ScenarioError::new(format!("{}: {}", source.name, error.place), error.reason));
         }
+        if let (Some(section), Some(tail)) = (&file.tail, &self.tail)
+            && !scenarios.iter().any(|scenario| tail.metric.exists(&scenario.setup))
+        {
+            let reason = format!("it does not exist here: {}", missing_part(tail.metric.name));
+            return Err(source.error(&section.metric, format!("`{}`: {reason}", tail.metric.name)));
+        }
         for (name, figure) in file.metrics.iter().zip(&self.figures) {
             let exists = |scenario: &Scenario| {
                 let recorded =
@@ -294,6 +319,20 @@ impl Sweep {
         }
         format!("{:016x}", digest(parts.iter().map(String::as_str)))
     }
+}
+
+/// `[tail]`, checked.
+fn tail_of(section: &TailSection, source: &Source<'_>) -> Result<TailOptions, ScenarioError> {
+    let name = section.metric.as_ref().as_str();
+    let Some(metric) = metric::LIST.iter().find(|metric| metric.name == name) else {
+        let hint = near(name, metric::LIST.iter().map(|metric| metric.name));
+        return Err(
+            source.error(&section.metric, format!("there is no metric `{name}`{hint}; see `nicsim list metrics`"))
+        );
+    };
+    let options = TailOptions { metric, beyond: *section.beyond.as_ref(), frames: section.frames, seed: 0, run: 0 };
+    options.check(1).map_err(|error| source.error(&section.beyond, error.to_string()))?;
+    Ok(options)
 }
 
 /// The scenario where nothing is swept: its file, [set], --set, and the number of frames.

@@ -16,6 +16,7 @@ use super::plan::Run;
 use super::store::{Record, Storage, Store};
 use crate::run::{Outcome, RunError, RunOptions, run as simulate};
 use crate::scenario::Scenario;
+use crate::tail::{self, TailError};
 
 /// Who looks on.
 pub trait Watch: Sync {
@@ -54,6 +55,8 @@ pub struct End {
     pub failed: u64,
     /// Runs that were stored before.
     pub stored_before: u64,
+    /// Repetitions that were not needed.
+    pub not_needed: u64,
     /// Whoever looks on said stop; there are runs without a record.
     pub stopped: bool,
 }
@@ -64,6 +67,7 @@ struct Shared {
     stored: AtomicU64,
     failed: AtomicU64,
     stored_before: AtomicU64,
+    not_needed: AtomicU64,
     stopped: AtomicBool,
     error: Mutex<Option<io::Error>>,
 }
@@ -85,34 +89,52 @@ pub fn execute<S: Storage>(job: &Job<'_, S>) -> io::Result<End> {
         stored: shared.stored.into_inner(),
         failed: shared.failed.into_inner(),
         stored_before: shared.stored_before.into_inner(),
+        not_needed: shared.not_needed.into_inner(),
         stopped: shared.stopped.into_inner(),
     })
 }
 
-/// Takes runs until there are none.
+/// Takes runs until there are none: one at a time, or all repetitions of a point where they may end early.
 fn work<S: Storage>(job: &Job<'_, S>, shared: &Shared) {
     let plan = job.sweep.plan();
     let shard = job.store.layout().shard;
+    let together = if job.sweep.stop().is_some() { plan.repeat() } else { 1 };
     let runs = shard.points(plan.points()) * plan.repeat();
-    let mut bench = Bench { job, last: None };
-    while !shared.stopped.load(Ordering::Relaxed) {
-        let place = shared.next.fetch_add(1, Ordering::Relaxed);
-        if place >= runs {
+    let mut bench = Bench { job, last: None, repetitions: Vec::new() };
+    loop {
+        let first = shared.next.fetch_add(together, Ordering::Relaxed);
+        if first >= runs {
             return;
         }
-        let run = plan.run(shard.point(place / plan.repeat()) * plan.repeat() + place % plan.repeat());
-        match bench.take(run) {
-            Ok(Taken::LeftOut) => job.watch.left_out(),
-            Ok(Taken::Stored { failed, before }) => {
-                shared.stored.fetch_add(1, Ordering::Relaxed);
-                shared.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
-                shared.stored_before.fetch_add(u64::from(before), Ordering::Relaxed);
-                job.watch.done(failed, before);
+        bench.repetitions.clear();
+        for place in first..first + together {
+            if shared.stopped.load(Ordering::Relaxed) {
+                return;
             }
-            Ok(Taken::Stopped) => shared.stopped.store(true, Ordering::Relaxed),
+            let run = plan.run(shard.point(place / plan.repeat()) * plan.repeat() + place % plan.repeat());
+            shared.count(bench.take(run), job.watch);
+        }
+    }
+}
+
+impl Shared {
+    fn count(&self, taken: io::Result<Taken>, watch: &dyn Watch) {
+        match taken {
+            Ok(Taken::LeftOut) => watch.left_out(),
+            Ok(Taken::NotNeeded) => {
+                self.not_needed.fetch_add(1, Ordering::Relaxed);
+                watch.left_out();
+            }
+            Ok(Taken::Stored { failed, before }) => {
+                self.stored.fetch_add(1, Ordering::Relaxed);
+                self.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
+                self.stored_before.fetch_add(u64::from(before), Ordering::Relaxed);
+                watch.done(failed, before);
+            }
+            Ok(Taken::Stopped) => self.stopped.store(true, Ordering::Relaxed),
             Err(error) => {
-                shared.stopped.store(true, Ordering::Relaxed);
-                shared.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.stopped.store(true, Ordering::Relaxed);
+                self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         }
     }
@@ -122,6 +144,8 @@ fn work<S: Storage>(job: &Job<'_, S>, shared: &Shared) {
 enum Taken {
     /// The constraints leave its point out.
     LeftOut,
+    /// The repetitions before it suffice.
+    NotNeeded,
     Stored {
         failed: bool,
         before: bool,
@@ -134,6 +158,8 @@ struct Bench<'a, S> {
     job: &'a Job<'a, S>,
     /// The last point that could be resolved.
     last: Option<(u64, Scenario)>,
+    /// Figures of the point's repetitions so far, where those may end early.
+    repetitions: Vec<Vec<Option<f64>>>,
 }
 
 impl<S: Storage> Bench<'_, S> {
@@ -144,14 +170,28 @@ impl<S: Storage> Bench<'_, S> {
         if !self.job.sweep.plan().admits(run.point) {
             return Ok(Taken::LeftOut);
         }
-        if let Some(record) = self.job.store.get(run)? {
-            return Ok(Taken::Stored { failed: record.is_err(), before: true });
-        }
-        let Some(record) = self.record(run) else {
-            return Ok(Taken::Stopped);
+        let stored = self.job.store.get(run)?;
+        let before = stored.is_some();
+        let enough = |repetitions: &[_]| self.job.sweep.stop().is_some_and(|stop| stop.is_reached(repetitions));
+        let record = match stored {
+            Some(record) => record,
+            None if enough(&self.repetitions) => Record::NotNeeded,
+            None => match self.record(run) {
+                Some(record) => record,
+                None => return Ok(Taken::Stopped),
+            },
         };
-        self.job.store.put(run, &record)?;
-        Ok(Taken::Stored { failed: record.is_err(), before: false })
+        if !before {
+            self.job.store.put(run, &record)?;
+        }
+        let failed = record.is_failure();
+        match record {
+            Record::NotNeeded => return Ok(Taken::NotNeeded),
+            Record::Figures(figures) => self.repetitions.push(figures),
+            // A repetition without figures: there is no saying that the others suffice.
+            Record::Failed(_) => self.repetitions.push(Vec::new()),
+        }
+        Ok(Taken::Stored { failed, before })
     }
 
     /// Runs a run; nothing if it was stopped.
@@ -161,7 +201,7 @@ impl<S: Storage> Bench<'_, S> {
         let ran = catch_unwind(AssertUnwindSafe(|| {
             let scenario = match self.scenario(run.point) {
                 Ok(scenario) => scenario,
-                Err(reason) => return Some(Err(reason)),
+                Err(reason) => return Some(Record::Failed(reason)),
             };
             simulated(job, scenario, run)
         }));
@@ -169,7 +209,7 @@ impl<S: Storage> Bench<'_, S> {
             self.last = None;
             let text =
                 cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
-            Some(Err(format!("defect in nicsim: {}", text.unwrap_or("no message"))))
+            Some(Record::Failed(format!("defect in nicsim: {}", text.unwrap_or("no message"))))
         })
     }
 
@@ -183,20 +223,34 @@ impl<S: Storage> Bench<'_, S> {
     }
 }
 
+/// Simulates a run, and estimates the tail where one is asked for; nothing if it was stopped.
 fn simulated<S>(job: &Job<'_, S>, scenario: &Scenario, run: Run) -> Option<Record> {
     let options = RunOptions { seed: run.seed, run: 0, kernel: job.kernel, series: false };
     let mut before = 0;
-    let outcome = simulate(scenario, options, &mut Null, &mut |frames| {
+    let mut progress = |frames: u64| {
         job.watch.frames(frames - before);
         before = frames;
         job.watch.goes_on()
+    };
+    let mut outcome = match simulate(scenario, options, &mut Null, &mut progress) {
+        Ok(outcome) => outcome,
+        Err(RunError::Stopped) => return None,
+        Err(error) => return Some(Record::Failed(error.to_string())),
+    };
+    (job.complete)(&mut outcome);
+    let simulated = before;
+    let estimated = job.sweep.tail(run.seed).map(|options| {
+        tail::estimate(scenario, &options, &mut |frames| {
+            job.watch.frames(simulated + frames - before);
+            before = simulated + frames;
+            job.watch.goes_on()
+        })
     });
-    match outcome {
-        Ok(mut outcome) => {
-            (job.complete)(&mut outcome);
-            Some(Ok(job.sweep.figures().iter().map(|figure| figure.of(&outcome.report)).collect()))
-        }
-        Err(RunError::Stopped) => None,
-        Err(error) => Some(Err(error.to_string())),
-    }
+    let tail = match estimated.transpose() {
+        Ok(tail) => tail,
+        Err(TailError::Stopped) => return None,
+        Err(error) => return Some(Record::Failed(format!("[tail]: {error}"))),
+    };
+    let figures = job.sweep.figures().iter().map(|figure| figure.of(&outcome.report, tail.as_ref()));
+    Some(Record::Figures(figures.collect()))
 }

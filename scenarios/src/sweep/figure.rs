@@ -5,6 +5,7 @@ use nicsim_models::spec::near;
 
 use crate::metric;
 use crate::report::{ClockFit, FrameCounts, MetricSummary, Report, StampCounts};
+use crate::tail::Tail;
 
 /// A figure of a report.
 #[derive(Debug, Clone)]
@@ -24,6 +25,7 @@ pub struct Figure {
 enum Read {
     Count(Count),
     Metric(&'static str, Key),
+    Tail(fn(&Tail) -> f64),
 }
 
 /// How a count comes out of a report.
@@ -119,16 +121,32 @@ impl Figure {
         Ok(figure(unit.map_or("1", |unit| unit.1), matches!(key, Key::Whole(_)), Read::Metric(metric.name, *key)))
     }
 
+    /// The figures of a deep percentile of `metric`: its value and the ends of its interval.
+    pub fn of_tail(metric: &str) -> [Self; 3] {
+        let figure = |key: &str, read| Self {
+            name: format!("{metric}.{key}"),
+            unit: "ns",
+            is_whole: false,
+            stream: None,
+            read: Read::Tail(read),
+        };
+        [
+            figure("tail_ns", |tail| tail.value_ns),
+            figure("tail_low_ns", |tail| tail.low_ns),
+            figure("tail_high_ns", |tail| tail.high_ns),
+        ]
+    }
+
     /// The metric that must be recorded for it.
     pub fn metric(&self) -> Option<&'static str> {
         match self.read {
             Read::Metric(metric, _) => Some(metric),
-            Read::Count(_) => None,
+            Read::Count(_) | Read::Tail(_) => None,
         }
     }
 
-    /// Its value in a report; none where it does not exist.
-    pub fn of(&self, report: &Report) -> Option<f64> {
+    /// Its value in a report, or of the tail that was estimated beside it; none where it does not exist.
+    pub fn of(&self, report: &Report, tail: Option<&Tail>) -> Option<f64> {
         let (frames, stamps, metrics) = match self.stream {
             None => (&report.counts, &report.stamps, &report.metrics),
             Some(stream) => report.streams.get(stream).map(|s| (&s.counts, &s.stamps, &s.metrics))?,
@@ -136,6 +154,7 @@ impl Figure {
         match self.read {
             Read::Count(count) => Some(count(frames, stamps) as f64),
             Read::Metric(metric, key) => key.of(metrics.get(metric)?),
+            Read::Tail(read) => tail.map(read),
         }
     }
 }

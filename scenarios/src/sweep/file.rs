@@ -9,6 +9,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use toml::{Spanned, Value};
 
 use super::sample::Method;
+use super::stop::StopSection;
 use crate::file::{ScenarioError, place_in, with_near_keys};
 
 /// A whole sweep file.
@@ -29,8 +30,22 @@ pub struct SweepFile {
     /// Values that are the same in every point, by their paths.
     #[serde(default)]
     pub set: Keyed,
+    /// A deep percentile that is estimated beside the figures.
+    pub tail: Option<TailSection>,
     /// What is swept.
     pub sweep: SweepSection,
+}
+
+/// `[tail]`: see [`crate::tail`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TailSection {
+    /// The metric.
+    pub metric: Spanned<String>,
+    /// Share of frames beyond: 1e-6 for p99.9999.
+    pub beyond: Spanned<f64>,
+    /// Frames to simulate for it.
+    pub frames: u64,
 }
 
 /// `[sweep]`
@@ -50,6 +65,8 @@ pub struct SweepSection {
     pub zip: Vec<Keyed>,
     /// Points spread over a box: `method`, `points`, and a range per path.
     pub sample: Option<Spanned<Keyed>>,
+    /// When repetitions end early.
+    pub stop: Option<StopSection>,
     /// Conditions that a point must meet.
     #[serde(default)]
     pub constraints: Vec<Spanned<String>>,

@@ -10,6 +10,7 @@
 //! | [`value`], [`range`], [`sample`] | the values of a path: lists, ranges, sampled boxes, exact and with units |
 //! | [`constraint`] | conditions that a point must meet |
 //! | [`plan`] | the number of points, and any one of them from its index |
+//! | [`stop`] | when repetitions of a point end early |
 //! | [`seeds`] | the seed of each run |
 //! | [`figure`] | figures of a report that become columns |
 //! | [`definition`] | all that results depend on; checks before anything runs |
@@ -29,6 +30,7 @@ pub mod plan;
 pub mod range;
 pub mod sample;
 pub mod seeds;
+pub mod stop;
 pub mod store;
 pub mod table;
 pub mod value;

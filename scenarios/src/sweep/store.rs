@@ -17,8 +17,31 @@ use nicsim_core::sink::Fingerprint;
 
 use super::plan::Run;
 
-/// What came of a run: its figures, or why there are none.
-pub type Record = Result<Vec<Option<f64>>, String>;
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record {
+    /// Its figures; those that do not exist are missing.
+    Figures(Vec<Option<f64>>),
+    /// Why there are none.
+    Failed(String),
+    /// It was not run: the repetitions before it suffice ([`super::stop`]).
+    NotNeeded,
+}
+
+impl Record {
+    /// Did the run fail?
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_))
+    }
+
+    /// The figure at `place`, if there is one.
+    pub fn figure(&self, place: usize) -> Option<f64> {
+        match self {
+            Self::Figures(figures) => figures.get(place).copied().flatten(),
+            _ => None,
+        }
+    }
+}
 
 /// Bytes at places. A file does it, and memory too.
 pub trait Storage: Sync {
@@ -138,6 +161,7 @@ pub struct Store<S> {
 
 const DONE: u64 = 1;
 const FAILED: u64 = 2;
+const NOT_NEEDED: u64 = 3;
 /// Bytes of an error's record.
 const ERROR: usize = 512;
 /// Longest text in it.
@@ -175,7 +199,7 @@ impl<S: Storage> Store<S> {
     pub fn put(&self, run: Run, record: &Record) -> io::Result<()> {
         let place = self.place(run);
         let mut bytes = Vec::with_capacity(ERROR);
-        if let Err(text) = record {
+        if let Record::Failed(text) = record {
             let text = shortened(text);
             bytes.extend((text.len() as u64).to_le_bytes());
             bytes.extend(text.as_bytes());
@@ -185,11 +209,14 @@ impl<S: Storage> Store<S> {
             self.errors.write_at(&bytes, place * ERROR as u64)?;
             bytes.clear();
         }
-        bytes.extend(if record.is_ok() { DONE } else { FAILED }.to_le_bytes());
-        for figure in 0..self.layout.figures {
-            let value = record.as_ref().ok().and_then(|figures| figures.get(figure).copied().flatten());
-            bytes.extend(value.unwrap_or(f64::NAN).to_le_bytes());
-        }
+        let status = match record {
+            Record::Figures(_) => DONE,
+            Record::Failed(_) => FAILED,
+            Record::NotNeeded => NOT_NEEDED,
+        };
+        bytes.extend(status.to_le_bytes());
+        (0..self.layout.figures)
+            .for_each(|figure| bytes.extend(record.figure(figure).unwrap_or(f64::NAN).to_le_bytes()));
         self.seal(&mut bytes, run);
         self.rows.write_at(&bytes, place * bytes.len() as u64)
     }
@@ -210,8 +237,9 @@ impl<S: Storage> Store<S> {
             words[8..].chunks_exact(8).map(|bytes| Some(f64::from_bits(word(bytes))).filter(|value| !value.is_nan()))
         };
         match word(&words[..8]) {
-            DONE => Ok(Some(Ok(figures().collect()))),
-            FAILED => Ok(self.error(run, place)?.map(Err)),
+            DONE => Ok(Some(Record::Figures(figures().collect()))),
+            FAILED => Ok(self.error(run, place)?.map(Record::Failed)),
+            NOT_NEEDED => Ok(Some(Record::NotNeeded)),
             _ => Ok(None),
         }
     }
@@ -281,10 +309,12 @@ mod tests {
     fn records_come_back_and_others_are_missing() {
         let store = store(7);
         let long = "ä".repeat(400);
-        store.put(run(3), &Ok(vec![Some(1.5), None])).unwrap();
-        store.put(run(1), &Err(long.clone())).unwrap();
-        assert_eq!(store.get(run(3)).unwrap(), Some(Ok(vec![Some(1.5), None])));
-        let text = store.get(run(1)).unwrap().unwrap().unwrap_err();
+        store.put(run(3), &Record::Figures(vec![Some(1.5), None])).unwrap();
+        store.put(run(1), &Record::Failed(long.clone())).unwrap();
+        store.put(run(5), &Record::NotNeeded).unwrap();
+        assert_eq!(store.get(run(3)).unwrap(), Some(Record::Figures(vec![Some(1.5), None])));
+        assert_eq!(store.get(run(5)).unwrap(), Some(Record::NotNeeded));
+        let Some(Record::Failed(text)) = store.get(run(1)).unwrap() else { panic!("it failed") };
         assert!(text.ends_with('…') && text.len() <= ERROR_TEXT && long.starts_with(text.trim_end_matches('…')));
         for missing in [0, 2, 4, 1_000] {
             assert_eq!(store.get(run(missing)).unwrap(), None);
@@ -294,7 +324,7 @@ mod tests {
     #[test]
     fn damaged_and_foreign_records_do_not_count() {
         let (one, other) = (store(7), store(8));
-        one.put(run(0), &Ok(vec![Some(1.0), Some(2.0)])).unwrap();
+        one.put(run(0), &Record::Figures(vec![Some(1.0), Some(2.0)])).unwrap();
         let mut bytes = vec![0; Store::<Memory>::row_bytes(2)];
         one.storage()[0].read_at(&mut bytes, 0).unwrap();
         other.storage()[0].write_at(&bytes, 0).unwrap();

@@ -96,14 +96,15 @@ pub fn row(sweep: &Sweep, run: Run, record: &Record) -> Row {
     let whole = |value: u64| i64::try_from(value).map_or(Cell::Missing, Cell::Integer);
     let mut row: Row = [run.point, run.repetition, run.seed].map(whole).to_vec();
     row.extend(sweep.plan().axes().iter().map(|axis| axis_cell(axis.kind, sweep.plan().value(axis, run.point))));
-    row.extend(sweep.figures().iter().enumerate().map(|(place, figure)| {
-        match record.as_ref().ok().and_then(|figures| figures.get(place).copied().flatten()) {
-            Some(value) if figure.is_whole => Cell::Integer(value as i64),
-            Some(value) => Cell::Real(value),
-            None => Cell::Missing,
-        }
+    row.extend(sweep.figures().iter().enumerate().map(|(place, figure)| match record.figure(place) {
+        Some(value) if figure.is_whole => Cell::Integer(value as i64),
+        Some(value) => Cell::Real(value),
+        None => Cell::Missing,
     }));
-    row.push(record.as_ref().err().map_or(Cell::Missing, |error| Cell::Text(error.clone())));
+    row.push(match record {
+        Record::Failed(reason) => Cell::Text(reason.clone()),
+        _ => Cell::Missing,
+    });
     row
 }
 
@@ -118,15 +119,17 @@ fn axis_cell(kind: Kind, value: Value) -> Cell {
     }
 }
 
-/// All rows of the store's part, in order of index. A run without a record is an error of kind
-/// [`io::ErrorKind::NotFound`].
+/// All rows of the store's part, in order of index; runs that were not needed have none. A run without a record is an
+/// error of kind [`io::ErrorKind::NotFound`].
 pub fn rows<'a, S: Storage>(sweep: &'a Sweep, store: &'a Store<S>) -> impl Iterator<Item = io::Result<Row>> + 'a {
-    runs(sweep, store).map(move |run| match store.get(run)? {
-        Some(record) => Ok(row(sweep, run, &record)),
-        None => Err(io::Error::new(
+    runs(sweep, store).filter_map(move |run| match store.get(run) {
+        Ok(Some(Record::NotNeeded)) => None,
+        Ok(Some(record)) => Some(Ok(row(sweep, run, &record))),
+        Ok(None) => Some(Err(io::Error::new(
             io::ErrorKind::NotFound,
             format!("point {}, repetition {} has not been run", run.point, run.repetition),
-        )),
+        ))),
+        Err(error) => Some(Err(error)),
     })
 }
 

@@ -63,12 +63,22 @@ pub(super) fn widened(low: f64, high: f64, share: f64, least: f64) -> (f64, f64)
 
 /// Multiples of 1, 2 or 5 times a power of ten within `from..=to`, at most `most`, with as many decimals as they need.
 fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
-    let step = Step::at_least((to - from) / most as f64);
-    let mut size = step;
+    let spacing = (to - from) / most as f64;
+    let mut size = Step::at_least(spacing);
+    if size.multiples(from, to).is_empty() {
+        // The axis lies between two multiples; a step below half its length has one.
+        size = Step::at_least(spacing / 4.0);
+    }
     let mut multiples = size.multiples(from, to);
     while multiples.len() > most {
+        let coarser = size.next().multiples(from, to);
+        if coarser.is_empty() {
+            // The same with the next step: some of this one's have to do.
+            multiples.truncate(most);
+            break;
+        }
         size = size.next();
-        multiples = size.multiples(from, to);
+        multiples = coarser;
     }
     let text = |value: f64| {
         if value.abs() < WORDY { grouped(value, size.decimals()) } else { format!("{value:.3e}").replace('-', "−") }
@@ -139,6 +149,11 @@ mod tests {
         assert_eq!(words(99_871.0, 100_130.0, 6), ["99,900", "99,950", "100,000", "100,050", "100,100"]);
         assert_eq!(words(0.0, 1.0, 6), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(words(-7.3, 41.0, 6), ["0", "10", "20", "30", "40"]);
+    }
+
+    #[test]
+    fn an_axis_between_two_coarse_multiples_has_ticks() {
+        assert_eq!(words(462.005, 462.497, 2).len(), 2);
     }
 
     #[test]
