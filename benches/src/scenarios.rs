@@ -6,6 +6,7 @@ use nicsim_scenarios::file::ScenarioFile;
 use nicsim_scenarios::report::Report;
 use nicsim_scenarios::run::{RunOptions, run};
 use nicsim_scenarios::scenario::Scenario;
+use nicsim_scenarios::sweep::{Overrides, Sweep};
 
 /// Which metrics are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +24,27 @@ impl Record {
     }
 }
 
+/// A sweep of `points` runs of a scenario of this module, called `w1.toml` or `e830.toml`, with `frames` frames each: every
+/// point has its own lead, and keeps one figure.
+pub fn sweep(scenario: &str, points: u64, frames: u64) -> Sweep {
+    let (figure, lead) = match scenario {
+        "w1.toml" => ("tx_stamp_interval.std_ns", 50_000),
+        _ => ("observed_interval.std_ns", 100_000),
+    };
+    let text = format!(
+        "scenario = \"{scenario}\"\nmetrics = [\"{figure}\"]\nframes = {frames}\n[sweep.grid]\n\
+         \"stream.0.lead\" = {{ from = \"{lead}ns\", to = \"{}ns\", count = {points} }}\n",
+        lead + 8 * (points - 1)
+    );
+    Sweep::open("bench", &text, Overrides::default(), &load).unwrap()
+}
+
 /// The E830 with `streams` scheduled streams in queues of their own, at least `frames` frames in all.
 pub fn e830(jitter: &str, streams: u64, frames: u64, record: Record) -> Scenario {
+    resolve(&e830_text(jitter, streams, frames, record))
+}
+
+fn e830_text(jitter: &str, streams: u64, frames: u64, record: Record) -> String {
     let mut text = format!(
         "name = \"bench\"\nabout = \"bench\"\n\
          [nic]\nmodel = \"e830\"\ndriver = \"ice-fixed\"\njitter = \"{jitter}\"\nphc_start = \"1790000000s\"\n\
@@ -40,7 +60,7 @@ pub fn e830(jitter: &str, streams: u64, frames: u64, record: Record) -> Scenario
             stream == 0
         );
     }
-    resolve(&text)
+    text
 }
 
 /// The plain 1 GbE card: one stream without launch times, seen by the capture.
@@ -55,22 +75,35 @@ pub fn generic_1g(frames: u64, record: Record) -> Scenario {
 
 /// W1: submit, fetch, release with a normal jitter on a grid of 128 ns, a stamp at 812.5 MHz, one interval.
 pub fn w1(frames: u64) -> Scenario {
-    resolve(&format!(
+    resolve(&w1_text(frames))
+}
+
+fn w1_text(frames: u64) -> String {
+    format!(
         "name = \"w1\"\nabout = \"the least that a NIC with launch times does\"\n\
          [nic]\nmodel = \"w1-nic.toml\"\ndriver = \"ice-fixed\"\n\
          [[stream]]\nframes = {frames}\nsize = \"64B\"\ninterval = \"100us\"\nlead = \"50us\"\ntx_stamps = true\n\
          [report]\nmetrics = [\"tx_stamp_interval\"]\n"
-    ))
+    )
 }
 
 /// Text of W1's card.
 const W1_NIC: &str = include_str!("w1-nic.toml");
 
-fn resolve(text: &str) -> Scenario {
-    let load = |name: &str| match name {
+/// The files that scenarios and sweeps of this module name.
+///
+/// # Errors
+/// There is no such file.
+pub fn load(name: &str) -> Result<String, String> {
+    match name {
         "w1-nic.toml" => Ok(W1_NIC.to_owned()),
+        "w1.toml" => Ok(w1_text(1)),
+        "e830.toml" => Ok(e830_text("poll-free", 1, 1, Record::All)),
         _ => Err(format!("{name}: the benches have no such file")),
-    };
+    }
+}
+
+fn resolve(text: &str) -> Scenario {
     Scenario::resolve(ScenarioFile::parse("bench", text, &[]).unwrap(), &load).unwrap()
 }
 

@@ -1,5 +1,5 @@
 //! The README's and docs/performance.md's tables: `cargo bench -p nicsim-benches --bench speed` (`-- --smoke` for a short
-//! run of every candidate, `-- --sweep` for the peers' sweeps); with `-- --write` the documents take them over.
+//! run of every candidate, `-- --sweep` for sweeps alone); with `-- --write` the documents take them over.
 //!
 //! Within each table all candidates take turns, round by round, so that a neighbour's load falls on all of them alike;
 //! the smallest time of each is compared. Absolute times are this machine's, ratios travel.
@@ -59,9 +59,7 @@ fn main() {
     let given = |option: &str| std::env::args().any(|argument| argument == option);
     let effort = if given("--smoke") { SMOKE } else { FULL };
     let mut page = Page::default();
-    if given("--sweep") {
-        sweep::print(&mut page, given("--smoke"));
-    } else {
+    if !given("--sweep") {
         println!("{} rounds in turns; times are the smallest of them unless it says median.", effort.rounds);
         streams(&mut page, &effort);
         cards(&mut page, &effort);
@@ -70,6 +68,7 @@ fn main() {
         hold::print(&mut page, effort.rounds, effort.holds);
         memory::print(&mut page, effort.rounds.min(3), effort.sizes);
     }
+    sweep::print(&mut page, given("--smoke"));
     if given("--write") {
         page.write();
     }
@@ -265,7 +264,7 @@ pub(crate) fn at_most(page: &mut Page, what: &str, ratio: f64, goal: f64) {
     goal_row(page, what, &format!("at most {goal}"), ratio, ratio <= goal);
 }
 
-fn at_least(page: &mut Page, what: &str, ratio: f64, goal: f64) {
+pub(crate) fn at_least(page: &mut Page, what: &str, ratio: f64, goal: f64) {
     goal_row(page, what, &format!("at least {goal}"), ratio, ratio >= goal);
 }
 
