@@ -90,18 +90,17 @@ impl Histogram {
     }
 
     /// Buckets that hold something, in ascending order.
-    fn buckets(&self) -> Vec<Bucket> {
-        let held = |below_0: bool| {
-            let pages = self.pages.iter().skip(usize::from(below_0)).step_by(2).enumerate();
-            pages.filter_map(|(page, counts)| Some((page * PAGE, counts.as_ref()?))).flat_map(|(first, counts)| {
-                let held = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-                held.map(move |(slot, &count)| (representative(first + slot), count))
-            })
-        };
-        let mut buckets: Vec<Bucket> = held(true).map(|(value, count)| Bucket { value: -value, count }).collect();
-        buckets.reverse();
-        buckets.extend(held(false).map(|(value, count)| Bucket { value, count }));
-        buckets
+    fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        let pages = |below_0: usize| self.pages.iter().enumerate().skip(below_0).step_by(2);
+        let count = |page: &Option<Box<[u64; PAGE]>>, slot: usize| page.as_ref().map_or(0, |counts| counts[slot]);
+        let negative = pages(1).rev().flat_map(move |(page, counts)| {
+            (0..PAGE).rev().map(move |slot| (-representative(page / 2 * PAGE + slot), count(counts, slot)))
+        });
+        let positive = pages(0).flat_map(move |(page, counts)| {
+            (0..PAGE).map(move |slot| (representative(page / 2 * PAGE + slot), count(counts, slot)))
+        });
+        let all = negative.chain(positive);
+        all.filter(|(_, count)| *count > 0).map(|(value, count)| Bucket { value, count })
     }
 }
 
@@ -332,7 +331,7 @@ impl Recorder {
 
     /// The values in ascending order with their counts; beyond 2^16 units from the nominal value, the middles of buckets.
     pub fn distribution(&self) -> Vec<(i64, u64)> {
-        self.histogram.buckets().iter().map(|bucket| (self.value_of(bucket), bucket.count)).collect()
+        self.histogram.buckets().map(|bucket| (self.value_of(&bucket), bucket.count)).collect()
     }
 
     /// The summary that reports print.
@@ -346,8 +345,7 @@ impl Recorder {
         let unit = self.unit;
         let ns = |value: i64| unit.to_ns(i128::from(value));
         let total = i128::from(self.nominal) * i128::from(count) + sums.sum;
-        let buckets = self.histogram.buckets();
-        let quantiles = Quantiles::new(self, &buckets);
+        let quantiles = Quantiles::new(self);
         Summary {
             count,
             mean_ns: Some(unit.to_ns(total) / count as f64),
@@ -369,9 +367,9 @@ impl Recorder {
             min_at_frame: Some(lowest.frame),
             max_at_frame: Some(highest.frame),
             lag1: spread.and_then(|sums| sums.lag1()),
-            distinct: buckets.len() as u64,
-            top: self.top(&buckets),
-            histogram: Some(self.dense(&buckets, &quantiles)),
+            distinct: quantiles.cumulated.len() as u64,
+            top: self.top(),
+            histogram: Some(self.dense(&quantiles)),
         }
     }
 
@@ -382,37 +380,38 @@ impl Recorder {
     }
 
     /// The five most frequent values, the larger one first where counts are equal.
-    fn top(&self, buckets: &[Bucket]) -> Vec<(f64, u64)> {
+    fn top(&self) -> Vec<(f64, u64)> {
         const NUMBER: usize = 5;
-        let rank = |bucket: &&Bucket| std::cmp::Reverse((bucket.count, bucket.value));
-        let mut frequent: Vec<&Bucket> = buckets.iter().collect();
-        if frequent.len() > NUMBER {
-            frequent.select_nth_unstable_by_key(NUMBER - 1, rank);
-            frequent.truncate(NUMBER);
+        let mut frequent: Vec<(u64, i64)> = Vec::with_capacity(NUMBER + 1);
+        for bucket in self.histogram.buckets() {
+            let entry = (bucket.count, bucket.value);
+            if frequent.len() < NUMBER || frequent.last().is_some_and(|last| entry > *last) {
+                let place = frequent.partition_point(|other| *other > entry);
+                frequent.insert(place, entry);
+                frequent.truncate(NUMBER);
+            }
         }
-        frequent.sort_by_key(rank);
-        frequent.iter().map(|b| (self.unit.to_ns(i128::from(self.value_of(b))), b.count)).collect()
+        let named = |(count, value)| (self.unit.to_ns(i128::from(self.value_of(&Bucket { value, count }))), count);
+        frequent.into_iter().map(named).collect()
     }
 
-    fn dense(&self, buckets: &[Bucket], quantiles: &Quantiles<'_>) -> DenseHistogram {
+    fn dense(&self, quantiles: &Quantiles<'_>) -> DenseHistogram {
         let bin = match self.unit {
             Unit::Ticks(_) => 1,
             Unit::Picoseconds => {
                 round_bin(quantiles.order_statistic(9_950).saturating_sub(quantiles.order_statistic(50)))
             }
         };
-        let bin_of = |bucket: &Bucket| self.value_of(bucket).div_euclid(bin);
+        let bins = || quantiles.values().map(|(value, count)| (value.div_euclid(bin), count));
         let middle = quantiles.order_statistic(5_000).div_euclid(bin);
         let half = DenseHistogram::MOST_BINS as i64 / 2;
         let window = middle.saturating_sub(half)..middle.saturating_add(half);
-        let inside = || buckets.iter().filter(|b| window.contains(&bin_of(b)));
-        let first = inside().next().map_or(middle, bin_of);
-        let last = inside().next_back().map_or(middle, bin_of);
+        let inside = || bins().filter(|(bin, _)| window.contains(bin));
+        let first = inside().next().map_or(middle, |(bin, _)| bin);
+        let last = inside().last().map_or(middle, |(bin, _)| bin);
         let mut counts = vec![0; (last - first + 1) as usize];
-        for bucket in inside() {
-            counts[(bin_of(bucket) - first) as usize] += bucket.count;
-        }
-        let total = |side: &dyn Fn(i64) -> bool| buckets.iter().filter(|b| side(bin_of(b))).map(|b| b.count).sum();
+        inside().for_each(|(bin, count)| counts[(bin - first) as usize] += count);
+        let total = |side: &dyn Fn(i64) -> bool| bins().filter(|(bin, _)| side(*bin)).map(|(_, count)| count).sum();
         DenseHistogram {
             bin_ns: self.unit.to_ns(i128::from(bin)),
             first_ns: self.unit.to_ns(i128::from(first) * i128::from(bin)),
@@ -438,16 +437,22 @@ struct Quantiles<'a> {
 }
 
 impl<'a> Quantiles<'a> {
-    fn new(recorder: &'a Recorder, buckets: &[Bucket]) -> Self {
+    fn new(recorder: &'a Recorder) -> Self {
+        let buckets = || recorder.histogram.buckets();
+        // Counted first: a growing list would take up to twice the room.
+        let mut cumulated = Vec::with_capacity(buckets().count());
         let mut total = 0;
-        let cumulated = buckets
-            .iter()
-            .map(|bucket| {
-                total += bucket.count;
-                (recorder.value_of(bucket), total)
-            })
-            .collect();
+        cumulated.extend(buckets().map(|bucket| {
+            total += bucket.count;
+            (recorder.value_of(&bucket), total)
+        }));
         Self { recorder, cumulated }
+    }
+
+    /// Values in ascending order with their counts.
+    fn values(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
+        let before = std::iter::once(0).chain(self.cumulated.iter().map(|(_, up_to)| *up_to));
+        self.cumulated.iter().zip(before).map(|((value, up_to), before)| (*value, up_to - before))
     }
 
     /// Value number `rank` (from 0) in ascending order.
