@@ -91,7 +91,7 @@ enum Register {
 
 #[derive(Debug, Clone)]
 struct Queue {
-    /// Frames in order; the first `fetched` of them are on the chip.
+    /// Frames in order; the fetches of the first `fetched` of them were worked out.
     frames: Ring<Queued>,
     fetched: usize,
     /// Index after the last transmit descriptor written.
@@ -240,8 +240,7 @@ impl Nic {
         action.min(self.oscillator.next_change())
     }
 
-    /// Does the clock change that is due at `now`, and re-evaluates the heads that wait: one that was let go
-    /// already stays so, the others are let go when the new clock says, but not before `now`.
+    /// Does the clock change that is due at `now`, and works out again what comes after it.
     pub fn change_clock(&mut self, now: SimTime) {
         if self.oscillator.next_change() <= now {
             self.oscillator.change(now);
@@ -253,7 +252,7 @@ impl Nic {
             // The scenario was checked against the clock's range; a refused adjustment changes nothing.
             let _ = self.apply(action, now);
         }
-        self.re_evaluate_heads(now);
+        self.re_evaluate(now);
     }
 
     /// Adjusts or steps the PHC at `now` from outside.
@@ -262,7 +261,7 @@ impl Nic {
     /// [`PhcError`] when the clock refuses; nothing is changed then.
     pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
         self.apply(action, now)?;
-        self.re_evaluate_heads(now);
+        self.re_evaluate(now);
         Ok(())
     }
 
@@ -277,10 +276,25 @@ impl Nic {
         Ok(())
     }
 
-    fn re_evaluate_heads(&mut self, now: SimTime) {
+    /// The new clock is seen by every fetch that completes at `now` or later. A head that was let go already stays so,
+    /// the others are let go when the new clock says, but not before `now`.
+    fn re_evaluate(&mut self, now: SimTime) {
         for queue in 0..self.queues.len() {
+            self.compare_again(queue, now);
             if self.queues[queue].fetched > 0 && self.heads.get(queue) >= now {
                 self.let_go(queue, now);
+            }
+        }
+    }
+
+    /// Makes the comparisons of `queue` again that lie at `now` or later: of the last frames, or of the head.
+    fn compare_again(&mut self, queue: usize, now: SimTime) {
+        let fetched = self.queues[queue].fetched;
+        let compared = if self.compares(Compare::Fetch) { fetched } else { fetched.min(1) };
+        for index in (0..compared).rev() {
+            match self.queues[queue].frames.get(index) {
+                Some(frame) if frame.fetched_at >= now => self.compare(queue, index, frame.fetched_at),
+                _ => return,
             }
         }
     }
@@ -398,29 +412,26 @@ impl Nic {
 
     // ---- fetch ----
 
-    /// When the next fetch of `queue` completes.
-    #[inline]
-    pub fn fetch_due_at(&self, queue: usize) -> SimTime {
-        let queue = &self.queues[queue];
-        queue.frames.get(queue.fetched).map_or(SimTime::NEVER, |frame| frame.fetched_at)
-    }
-
     /// When the fetch of the frame that was queued last completes.
     pub fn last_fetch_at(&self, queue: usize) -> SimTime {
         self.queues[queue].last_fetch_at
     }
 
-    /// The next frame of `queue` is on the chip at `now`.
+    /// Works out the next fetch of `queue`, which may complete later: only a change of the clock until then can alter
+    /// what it finds, and that makes it anew (see [`Nic::change_clock`]).
     #[inline]
-    pub fn fetch(&mut self, queue: usize, now: SimTime) {
+    pub fn fetch(&mut self, queue: usize) {
         let index = self.queues[queue].fetched;
-        debug_assert!(self.fetch_due_at(queue) == now, "a fetch is done when it completes");
+        let Some(frame) = self.queues[queue].frames.get(index) else {
+            return;
+        };
+        let fetched_at = frame.fetched_at;
         if self.compares(Compare::Fetch) {
-            self.compare(queue, index, now);
+            self.compare(queue, index, fetched_at);
         }
         self.queues[queue].fetched += 1;
         if index == 0 {
-            self.reach_head(queue, now);
+            self.reach_head(queue, fetched_at);
         }
     }
 
@@ -444,16 +455,17 @@ impl Nic {
 
     // ---- release ----
 
-    /// A fetched frame reaches the head of its queue at `now`.
+    /// The first frame of `queue` is its head from `now` on, or from when its fetch completes.
     #[inline]
     fn reach_head(&mut self, queue: usize, now: SimTime) {
         if self.compares(Compare::Head) {
-            self.compare(queue, 0, now);
+            let fetched_at = self.queues[queue].frames.get(0).map_or(now, |frame| frame.fetched_at);
+            self.compare(queue, 0, fetched_at.max(now));
         }
         self.let_go(queue, now);
     }
 
-    /// Works out when the head of `queue` is let go, not before `now`.
+    /// Works out when the head of `queue` is let go, not before `now` and its fetch.
     #[inline]
     fn let_go(&mut self, queue: usize, now: SimTime) {
         let Some(frame) = self.queues[queue].frames.get_mut(0) else {
@@ -466,7 +478,7 @@ impl Nic {
             }
             _ => frame.fetched_at,
         };
-        frame.ready_at = frame.due_at.max(now);
+        frame.ready_at = frame.due_at.max(frame.fetched_at).max(now);
         self.heads.set(queue, frame.ready_at);
     }
 

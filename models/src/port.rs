@@ -4,12 +4,11 @@
 //!
 //! 1. the clock, since a step at *t* is seen by all else at *t*;
 //! 2. submits, stream by stream, so that a frame handed in at *t* takes part in what is decided at *t*;
-//! 3. fetches, queue by queue, so that a frame on the chip at *t* competes for the line at *t*;
-//! 4. the transmitter.
+//! 3. the transmitter, so that a frame on the chip at *t* competes for the line at *t*.
 //!
-//! What lies between these points is computed ahead, because four conditions hold: its inputs are fixed then, or the
-//! one that may change (the clock) triggers re-evaluation; its result is not earlier than the present; nothing can
-//! overtake it, since only the head of each queue competes; and its noise is a function of the frame's number.
+//! What lies between these points, the fetch too, is computed ahead, because four conditions hold: its inputs are fixed
+//! then, or the one that may change (the clock) triggers re-evaluation; its result is not earlier than the present;
+//! nothing can overtake it, since only the head of each queue competes; and its noise is a function of the frame's number.
 
 use nicsim_core::agenda::Agenda;
 use nicsim_core::time::SimTime;
@@ -26,7 +25,6 @@ const FIRST_SUBMIT: usize = 1;
 pub struct Port {
     nic: Nic,
     agenda: Agenda,
-    first_fetch: usize,
     transmit: usize,
     /// Streams that wait for a descriptor of each queue.
     blocked: Vec<Vec<usize>>,
@@ -36,13 +34,12 @@ impl Port {
     /// A port at the scenario's start.
     pub fn new(nic: Nic) -> Self {
         let (streams, queues) = (nic.streams(), nic.queues());
-        let first_fetch = FIRST_SUBMIT + streams;
-        let transmit = first_fetch + queues;
+        let transmit = FIRST_SUBMIT + streams;
         let mut blocked = vec![Vec::new(); queues];
         for stream in 0..streams {
             blocked[nic.queue_of(stream)].reserve(streams);
         }
-        let mut port = Self { nic, agenda: Agenda::new(transmit + 1), first_fetch, transmit, blocked };
+        let mut port = Self { nic, agenda: Agenda::new(transmit + 1), transmit, blocked };
         port.agenda.set(CLOCK, port.nic.clock_change_at());
         (0..streams).for_each(|stream| port.refresh_submit(stream));
         port
@@ -58,13 +55,13 @@ impl Port {
         }
         self.nic.submit(stream, now);
         self.refresh_submit(stream);
-        self.refresh_fetch(queue);
+        self.fetch(queue);
     }
 
+    /// The frame that was queued last takes part in what is transmitted once it is fetched.
     #[inline]
-    fn fetch(&mut self, queue: usize, now: SimTime) {
-        self.nic.fetch(queue, now);
-        self.refresh_fetch(queue);
+    fn fetch(&mut self, queue: usize) {
+        self.nic.fetch(queue);
         self.agenda.set(self.transmit, self.nic.transmit_due_at());
     }
 
@@ -83,11 +80,6 @@ impl Port {
     fn refresh_submit(&mut self, stream: usize) {
         let due = self.nic.submit_due_at(stream);
         self.agenda.set(FIRST_SUBMIT + stream, due);
-    }
-
-    #[inline]
-    fn refresh_fetch(&mut self, queue: usize) {
-        self.agenda.set(self.first_fetch + queue, self.nic.fetch_due_at(queue));
     }
 }
 
@@ -109,8 +101,6 @@ impl PortKernel for Port {
         }
         if slot == self.transmit {
             self.transmit(now, emit);
-        } else if slot >= self.first_fetch {
-            self.fetch(slot - self.first_fetch, now);
         } else if slot >= FIRST_SUBMIT {
             self.submit(slot - FIRST_SUBMIT, now);
         } else if limit == Limit::NONE && !self.has_frames() {
@@ -135,7 +125,7 @@ impl PortKernel for Port {
     }
 
     fn frame_queued(&mut self, queue: usize) {
-        self.refresh_fetch(queue);
+        self.fetch(queue);
     }
 
     fn nic(&self) -> &Nic {
