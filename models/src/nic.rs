@@ -487,8 +487,7 @@ impl Nic {
     /// When the next frame can start: the earliest head, or the end of what is on the line.
     #[inline]
     pub fn transmit_due_at(&self) -> SimTime {
-        let (ready, _) = self.heads.first();
-        if ready == SimTime::NEVER { ready } else { ready.max(self.free_at) }
+        self.heads.first().0.max(self.free_at)
     }
 
     /// When the line comes free.
