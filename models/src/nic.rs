@@ -16,7 +16,7 @@ use crate::launch::{self, Compare, Decision, LaunchParameters};
 use crate::mac::{self, Speed};
 use crate::observer::SetupError;
 use crate::oscillator::{Oscillator, OscillatorSpec};
-use crate::phc::{Osc, Phc, PhcError};
+use crate::phc::{Osc, Phc, PhcError, PhcTime};
 use crate::release::{Release, uniform_below};
 use crate::source::{Source, StreamSetup};
 use crate::spec::NicSpec;
@@ -64,7 +64,7 @@ pub struct Counts {
 }
 
 /// A frame in a queue: what is known of it until it takes the line, see [`FrameRecord`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Queued {
     stream: u16,
     register: Register,
@@ -82,16 +82,39 @@ struct Queued {
 }
 
 /// A frame's transmit stamp register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Register {
+    #[default]
     NotRequested,
     NoneFree,
     Held,
 }
 
+impl Queued {
+    /// The record of a frame that leaves queue `queue` of `port`: what is still to happen to it is missing.
+    #[inline]
+    fn record(&self, port: u16, queue: usize) -> FrameRecord {
+        FrameRecord {
+            id: FrameId { port, stream: self.stream, number: self.number },
+            direction: Direction::Sent,
+            queue: queue as u16,
+            size: self.size,
+            launch_ns: self.launch_ns,
+            word: self.word,
+            submitted_at: self.submitted_at,
+            fetched_at: self.fetched_at,
+            compared_ns: self.compared_ns,
+            decision: self.decision,
+            due_at: self.due_at,
+            ready_at: self.ready_at,
+            ..FrameRecord::default()
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Queue {
-    /// Frames in order; the first `fetched` of them are on the chip.
+    /// Frames in order; the fetches of the first `fetched` of them were worked out.
     frames: Ring<Queued>,
     fetched: usize,
     /// Index after the last transmit descriptor written.
@@ -240,8 +263,7 @@ impl Nic {
         action.min(self.oscillator.next_change())
     }
 
-    /// Does the clock change that is due at `now`, and re-evaluates the heads that wait: one that was let go
-    /// already stays so, the others are let go when the new clock says, but not before `now`.
+    /// Does the clock change that is due at `now`, and works out again what comes after it.
     pub fn change_clock(&mut self, now: SimTime) {
         if self.oscillator.next_change() <= now {
             self.oscillator.change(now);
@@ -253,7 +275,7 @@ impl Nic {
             // The scenario was checked against the clock's range; a refused adjustment changes nothing.
             let _ = self.apply(action, now);
         }
-        self.re_evaluate_heads(now);
+        self.re_evaluate(now);
     }
 
     /// Adjusts or steps the PHC at `now` from outside.
@@ -262,7 +284,7 @@ impl Nic {
     /// [`PhcError`] when the clock refuses; nothing is changed then.
     pub fn adjust_clock(&mut self, action: ClockAction, now: SimTime) -> Result<(), PhcError> {
         self.apply(action, now)?;
-        self.re_evaluate_heads(now);
+        self.re_evaluate(now);
         Ok(())
     }
 
@@ -277,10 +299,25 @@ impl Nic {
         Ok(())
     }
 
-    fn re_evaluate_heads(&mut self, now: SimTime) {
+    /// The new clock is seen by every fetch that completes at `now` or later. A head that was let go already stays so,
+    /// the others are let go when the new clock says, but not before `now`.
+    fn re_evaluate(&mut self, now: SimTime) {
         for queue in 0..self.queues.len() {
+            self.compare_again(queue, now);
             if self.queues[queue].fetched > 0 && self.heads.get(queue) >= now {
                 self.let_go(queue, now);
+            }
+        }
+    }
+
+    /// Makes the comparisons of `queue` again that lie at `now` or later: of the last frames, or of the head.
+    fn compare_again(&mut self, queue: usize, now: SimTime) {
+        let fetched = self.queues[queue].fetched;
+        let compared = if self.compares(Compare::Fetch) { fetched } else { fetched.min(1) };
+        for index in (0..compared).rev() {
+            match self.queues[queue].frames.get(index) {
+                Some(frame) if frame.fetched_at >= now => self.compare(queue, index, frame.fetched_at),
+                _ => return,
             }
         }
     }
@@ -398,29 +435,26 @@ impl Nic {
 
     // ---- fetch ----
 
-    /// When the next fetch of `queue` completes.
-    #[inline]
-    pub fn fetch_due_at(&self, queue: usize) -> SimTime {
-        let queue = &self.queues[queue];
-        queue.frames.get(queue.fetched).map_or(SimTime::NEVER, |frame| frame.fetched_at)
-    }
-
     /// When the fetch of the frame that was queued last completes.
     pub fn last_fetch_at(&self, queue: usize) -> SimTime {
         self.queues[queue].last_fetch_at
     }
 
-    /// The next frame of `queue` is on the chip at `now`.
+    /// Works out the next fetch of `queue`, which may complete later: only a change of the clock until then can alter
+    /// what it finds, and that makes it anew (see [`Nic::change_clock`]).
     #[inline]
-    pub fn fetch(&mut self, queue: usize, now: SimTime) {
+    pub fn fetch(&mut self, queue: usize) {
         let index = self.queues[queue].fetched;
-        debug_assert!(self.fetch_due_at(queue) == now, "a fetch is done when it completes");
+        let Some(frame) = self.queues[queue].frames.get(index) else {
+            return;
+        };
+        let fetched_at = frame.fetched_at;
         if self.compares(Compare::Fetch) {
-            self.compare(queue, index, now);
+            self.compare(queue, index, fetched_at);
         }
         self.queues[queue].fetched += 1;
         if index == 0 {
-            self.reach_head(queue, now);
+            self.reach_head(queue, fetched_at);
         }
     }
 
@@ -444,16 +478,17 @@ impl Nic {
 
     // ---- release ----
 
-    /// A fetched frame reaches the head of its queue at `now`.
+    /// The first frame of `queue` is its head from `now` on, or from when its fetch completes.
     #[inline]
     fn reach_head(&mut self, queue: usize, now: SimTime) {
         if self.compares(Compare::Head) {
-            self.compare(queue, 0, now);
+            let fetched_at = self.queues[queue].frames.get(0).map_or(now, |frame| frame.fetched_at);
+            self.compare(queue, 0, fetched_at.max(now));
         }
         self.let_go(queue, now);
     }
 
-    /// Works out when the head of `queue` is let go, not before `now`.
+    /// Works out when the head of `queue` is let go, not before `now` and its fetch.
     #[inline]
     fn let_go(&mut self, queue: usize, now: SimTime) {
         let Some(frame) = self.queues[queue].frames.get_mut(0) else {
@@ -466,7 +501,7 @@ impl Nic {
             }
             _ => frame.fetched_at,
         };
-        frame.ready_at = frame.due_at.max(now);
+        frame.ready_at = frame.due_at.max(frame.fetched_at).max(now);
         self.heads.set(queue, frame.ready_at);
     }
 
@@ -475,8 +510,7 @@ impl Nic {
     /// When the next frame can start: the earliest head, or the end of what is on the line.
     #[inline]
     pub fn transmit_due_at(&self) -> SimTime {
-        let (ready, _) = self.heads.first();
-        if ready == SimTime::NEVER { ready } else { ready.max(self.free_at) }
+        self.heads.first().0.max(self.free_at)
     }
 
     /// When the line comes free.
@@ -498,64 +532,50 @@ impl Nic {
     /// The head of `queue` takes the line at `now`; hands on its record, complete but for what observers see.
     #[inline]
     pub fn transmit(&mut self, queue: usize, now: SimTime, emit: &mut impl FnMut(&mut FrameRecord)) {
-        let Some(frame) = self.queues[queue].frames.pop() else {
+        let sender = &mut self.queues[queue];
+        let Some(frame) = sender.frames.pop() else {
             return;
         };
-        self.queues[queue].fetched -= 1;
-        let started_at = mac::start_at(now, self.blocks.as_ref(), self.oscillator.map());
-        let osc = self.oscillator.map().at(started_at);
+        sender.fetched -= 1;
+        let is_next_fetched = sender.fetched > 0;
+        let mut record = frame.record(self.port, queue);
+        record.started_at = mac::start_at(now, self.blocks.as_ref(), self.oscillator.map());
+        let osc = self.oscillator.map().at(record.started_at);
+        let on_phc = self.phc.line().at(osc);
+        record.late = matches!(record.decision, Decision::Held(_)) && now > record.due_at;
+        record.launch_error = record.launch_ns.map(|launch_ns| on_phc - self.phc.time_of(launch_ns));
         // Octets are as long as the card's own oscillator makes them.
-        self.free_at = self.oscillator.map().when(osc + self.speed.wire_time(frame.size));
-        let tx_stamp = match frame.register {
-            Register::Held => self.stamp(&frame, osc),
+        self.free_at = self.oscillator.map().when(osc + self.speed.wire_time(record.size));
+        record.tx_stamp = match frame.register {
+            Register::Held => self.stamp(record.id, record.size, osc, on_phc),
             Register::NoneFree => TxStamp::NoRegister,
             Register::NotRequested => TxStamp::NotRequested,
         };
-        if self.queues[queue].fetched > 0 {
+        if is_next_fetched {
             self.reach_head(queue, now);
         } else {
             self.heads.set(queue, SimTime::NEVER);
         }
-        emit(&mut FrameRecord {
-            id: FrameId { port: self.port, stream: frame.stream, number: frame.number },
-            direction: Direction::Sent,
-            queue: queue as u16,
-            size: frame.size,
-            launch_ns: frame.launch_ns,
-            word: frame.word,
-            submitted_at: frame.submitted_at,
-            fetched_at: frame.fetched_at,
-            compared_ns: frame.compared_ns,
-            decision: frame.decision,
-            due_at: frame.due_at,
-            ready_at: frame.ready_at,
-            started_at,
-            launch_error: frame.launch_ns.map(|launch_ns| self.phc.line().at(osc) - self.phc.time_of(launch_ns)),
-            late: matches!(frame.decision, Decision::Held(_)) && now > frame.due_at,
-            tx_stamp,
-            rx_stamp: None,
-            sent: None,
-            observed: None,
-        });
+        emit(&mut record);
     }
 
-    /// Stamps a frame that starts when the oscillator reads `osc`; the line is free when it has left.
+    /// Stamps a frame that starts when the oscillator reads `osc` and the PHC `on_phc`; the line is free when it has left.
     #[inline]
-    fn stamp(&mut self, frame: &Queued, osc: ClockTime<Osc>) -> TxStamp {
-        let jitter = &mut self.streams[usize::from(frame.stream)].stamp;
+    fn stamp(&mut self, id: FrameId, size: u32, osc: ClockTime<Osc>, on_phc: ClockTime<PhcTime>) -> TxStamp {
+        let jitter = &mut self.streams[usize::from(id.stream)].stamp;
         let (Some(readout), Some(jitter)) = (&mut self.readout, jitter) else {
             return TxStamp::NotRequested;
         };
-        let raw = stamp::capture(osc + jitter.sample(frame.number, frame.size), &self.phc);
+        let raw = stamp::capture(osc + jitter.sample(id.number, size), &self.phc);
         let read_at = readout.captured(self.free_at);
-        TxStamp::Read(self.as_read(raw, osc, read_at))
+        TxStamp::Read(self.as_read(raw, on_phc, read_at))
     }
 
-    /// A stamp as the driver hands it on at `read_at`.
+    /// A stamp of a frame that started when the PHC read `on_phc`, as the driver hands it on at `read_at`.
     #[inline]
-    fn as_read(&mut self, raw: RawStamp, osc: ClockTime<Osc>, read_at: SimTime) -> Stamp {
+    fn as_read(&mut self, raw: RawStamp, on_phc: ClockTime<PhcTime>, read_at: SimTime) -> Stamp {
         let ns = stamp::extend(raw.ns(), self.cached.at(read_at, &self.phc, &self.oscillator));
-        Stamp { raw, ns, read_at, error: self.phc.time_of(ns) - self.phc.line().at(osc) }
+        Stamp { raw, ns, read_at, error: self.phc.time_of(ns) - on_phc }
     }
 
     // ---- receive ----
@@ -567,7 +587,8 @@ impl Nic {
         let word = receive.word.as_ref().map_or(osc, |word| word.edge(osc));
         let jitter = receive.jitter[stream].sample(number, size);
         let raw = stamp::capture(word + jitter, &self.phc);
-        Some(self.as_read(raw, osc, now + self.speed.wire_time(size)))
+        let on_phc = self.phc.line().at(osc);
+        Some(self.as_read(raw, on_phc, now + self.speed.wire_time(size)))
     }
 }
 

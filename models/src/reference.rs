@@ -88,7 +88,7 @@ impl Reference {
     }
 
     fn fetch(&mut self, queue: usize, now: SimTime) {
-        self.nic.fetch(queue, now);
+        self.nic.fetch(queue);
         self.plan_head(queue, now);
     }
 

@@ -70,7 +70,7 @@ fn two_submits_at_once_into_two_queues_leave_the_lowest_queue_first() {
 }
 
 #[test]
-fn more_slots_than_a_scan_takes_have_the_same_order() {
+fn many_slots_have_the_same_order() {
     let streams: Vec<StreamSetup> = (0..12).map(|k| stream(11 - k, 2, 64, paced(10_000))).collect();
     let records = run(card(100), streams);
     let order: Vec<u16> = records.iter().map(|record| record.queue).collect();

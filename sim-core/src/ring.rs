@@ -4,7 +4,7 @@
 /// its capacity: a port's rings are long, and what stands in them is mostly short.
 #[derive(Debug, Clone)]
 pub struct Ring<T> {
-    /// A power of two of them, or none yet; those that hold no entry hold a copy of some earlier one.
+    /// A power of two of them, or none yet.
     slots: Vec<T>,
     /// Slot of the oldest entry.
     first: usize,
@@ -12,7 +12,7 @@ pub struct Ring<T> {
     capacity: usize,
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     /// An empty ring for `capacity` entries.
     pub const fn new(capacity: usize) -> Self {
         Self { slots: Vec::new(), first: 0, len: 0, capacity }
@@ -26,7 +26,7 @@ impl<T: Copy> Ring<T> {
             return false;
         }
         if self.len == self.slots.len() {
-            self.grow(entry);
+            self.grow();
         }
         let slot = self.slot(self.len);
         self.slots[slot] = entry;
@@ -34,12 +34,12 @@ impl<T: Copy> Ring<T> {
         true
     }
 
-    /// Twice the slots, filled up with `entry`.
+    /// Twice the slots. They take no entry, so that one is written straight into its slot.
     #[cold]
-    fn grow(&mut self, entry: T) {
+    fn grow(&mut self) {
         self.slots.rotate_left(self.first);
         self.first = 0;
-        self.slots.resize((2 * self.slots.len()).max(4), entry);
+        self.slots.resize((2 * self.slots.len()).max(4), T::default());
     }
 
     /// Slot of the entry `index` places behind the oldest.
