@@ -17,10 +17,12 @@
 //! | [`store`] | records at places that follow from a run's number |
 //! | [`table`] | columns and rows, as CSV, JSON and Parquet |
 //! | [`survey`] | what a table shows at large, for its page |
+//! | [`compare`] | two tables side by side |
 //!
 //! Nothing here depends on the order in which runs end, so results are the same bytes for any number of threads, for a
 //! sweep in parts, and for one that was interrupted and resumed.
 
+pub mod compare;
 pub mod constraint;
 pub mod definition;
 pub mod engine;

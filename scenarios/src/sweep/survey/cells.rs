@@ -34,7 +34,8 @@ impl Bands {
         Self { figure, axis, split, levels, lines, cells, exact }
     }
 
-    pub(super) fn take(&mut self, hash: u64, settings: &[f64], figures: &[f64]) {
+    /// Takes a run with its settings and figures.
+    pub fn take(&mut self, hash: u64, settings: &[f64], figures: &[f64]) {
         let place = |axis: usize| settings.get(axis).copied().unwrap_or(f64::NAN);
         let line = self.split.map_or(Some(0), |split| self.lines.of(place(split)));
         let value = figures.get(self.figure).copied().unwrap_or(f64::NAN);

@@ -15,7 +15,7 @@ const MOST_SPLIT: usize = 5;
 /// Heat maps of a page.
 const MOST_MAPS: usize = 6;
 /// Cells of a heat map along an axis.
-const MOST_CELLS: usize = 120;
+const MOST_CELLS: usize = 100;
 /// Groups in which it is looked whether an axis matters.
 const GROUPS: usize = 12;
 
@@ -113,7 +113,8 @@ impl Choice<'_> {
     fn maps(&self, figures: &[usize], orders: &[Vec<usize>]) -> Vec<Map> {
         let pairs: Vec<Vec<[usize; 2]>> = orders.iter().map(|order| self.pairs(order)).collect();
         let most = pairs.iter().map(Vec::len).max().unwrap_or(0);
-        let turns = (0..most).flat_map(|turn| figures.iter().zip(&pairs).map(move |(figure, pairs)| (figure, pairs.get(turn))));
+        let turns =
+            (0..most).flat_map(|turn| figures.iter().zip(&pairs).map(move |(figure, pairs)| (figure, pairs.get(turn))));
         let maps = turns.filter_map(|(figure, pair)| Some(self.map(*figure, *pair?)));
         maps.take(MOST_MAPS).collect()
     }

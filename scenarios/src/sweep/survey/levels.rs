@@ -94,14 +94,15 @@ impl Domain {
     pub fn look(&mut self, mut values: Vec<f64>) {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
-        let Some((low, high)) = self.ends.filter(|(low, high)| self.names.is_none() && *low > 0.0 && *high >= 20.0 * low)
+        let Some((low, high)) =
+            self.ends.filter(|(low, high)| self.names.is_none() && *low > 0.0 && *high >= 20.0 * low)
         else {
             return;
         };
         if values.len() >= 3 {
             let median = super::pick::quantile(&values, 0.5);
             let linear = (median - low) / (high - low);
-            let log = (median / low).ln() / (high / low).ln();
+            let log = libm::log(median / low) / libm::log(high / low);
             self.is_log = (log - 0.5).abs() < (linear - 0.5).abs();
         }
     }
@@ -177,7 +178,8 @@ impl Levels {
         match self {
             Self::Each(values) => values.binary_search_by(|level| level.total_cmp(&(value + 0.0))).ok(),
             Self::Bins { from, to, count, is_log } => {
-                let share = if *is_log { (value / from).ln() / (to / from).ln() } else { (value - from) / (to - from) };
+                let share =
+                    if *is_log { libm::log(value / from) / libm::log(to / from) } else { (value - from) / (to - from) };
                 let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
                 Some(((share * *count as f64) as usize).min(count - 1))
             }
@@ -191,7 +193,7 @@ impl Levels {
             Self::Bins { from, to, count, is_log } => {
                 let edge = |k: usize| {
                     let share = k as f64 / *count as f64;
-                    if *is_log { from * (to / from).powf(share) } else { from + (to - from) * share }
+                    if *is_log { from * libm::pow(to / from, share) } else { from + (to - from) * share }
                 };
                 (edge(level), edge(level + 1))
             }

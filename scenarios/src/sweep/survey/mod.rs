@@ -146,11 +146,7 @@ struct Draft {
 impl Draft {
     fn point(&self) -> Point {
         let mean = |(sum, count): &(f64, u64)| if *count > 0 { sum / *count as f64 } else { f64::NAN };
-        Point {
-            number: self.number,
-            settings: self.settings.clone(),
-            figures: self.sums.iter().map(mean).collect(),
-        }
+        Point { number: self.number, settings: self.settings.clone(), figures: self.sums.iter().map(mean).collect() }
     }
 }
 
@@ -205,7 +201,8 @@ impl FirstPass {
         };
         let figures: Vec<FigureSpread> = places.figures.iter().map(spread).collect();
         let judged = figures.iter().enumerate();
-        let mut judged = judged.filter_map(|(place, figure)| Some((place, more_is_better(&figure.name, &figure.unit)?)));
+        let mut judged =
+            judged.filter_map(|(place, figure)| Some((place, more_is_better(&figure.name, &figure.unit)?)));
         let front = match (judged.next(), judged.next()) {
             (Some((a, more_a)), Some((b, more_b))) => Some(Front::new([a, b], [more_a, more_b])),
             _ => None,
