@@ -130,9 +130,12 @@ pub fn sweep(survey: &Survey, head: &SweepHead) -> Pictures {
 
 fn line_chart(survey: &Survey, chart: &Bands) -> String {
     let lines = chart.split.map_or_else(Vec::new, |split| {
-        let label = axis_label(&survey.axes[split]);
-        let measure = Measure::of_axis(&survey.axes[split]);
-        (0..chart.lines.count()).map(|line| format!("{label} {}", measure.value(chart.lines.span(line).0))).collect()
+        let axis = &survey.axes[split];
+        let label = axis_label(axis);
+        let (path, unit) = label.split_once(" [").map_or((label.as_str(), ""), |(path, unit)| (path, unit));
+        let value = |line: usize| Measure::of_axis(axis).value(chart.lines.span(line).0);
+        let name = |line: usize| format!("{path} {} {}", value(line), unit.trim_end_matches(']')).trim_end().to_owned();
+        (0..chart.lines.count()).map(name).collect()
     });
     bands::lines(&bands_plot(survey, chart, lines))
 }

@@ -113,5 +113,10 @@ fn heading(label: &str, room: f64) -> Vec<String> {
         }
     }
     let most = (room / (LABEL * 0.6)).max(4.0) as usize;
-    lines.iter().map(|line| elide(line.trim(), most)).collect()
+    let fits = |line: &str| width(line, LABEL - 1.0) <= room;
+    lines
+        .iter()
+        .map(|line| line.trim())
+        .map(|line| if fits(line) { line.to_owned() } else { elide(line, most) })
+        .collect()
 }
