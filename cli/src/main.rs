@@ -36,7 +36,7 @@ struct Cli {
 enum Command {
     /// Simulate one scenario and print its report
     Run(run::RunArgs),
-    /// Simulate a grid of scenarios in parallel, or join the parts of one (sweep merge)
+    /// Simulate a grid of scenarios in parallel, join the parts of one (sweep merge), or compare two (sweep compare)
     Sweep(sweep::SweepArgs),
     /// Compare simulations with published figures and recorded captures, and judge
     Validate(validate::ValidateArgs),

@@ -32,6 +32,20 @@ fn assert_same(shell: &Shell, one: &str, other: &str) {
     for (a, b) in results(shell, one).iter().zip(&results(shell, other)) {
         assert!(!a.is_empty() && a == b, "{one} and {other} differ");
     }
+    assert!(page(shell, one) == page(shell, other), "the pages of {one} and {other} differ");
+}
+
+/// The page and all pictures of a folder, by their names.
+fn page(shell: &Shell, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(shell.path(folder)).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let shown = paths.filter(|path| path.extension().is_some_and(|ending| ending == "html" || ending == "svg"));
+    let mut files: Vec<(String, Vec<u8>)> = shown
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    assert!(files.iter().any(|(name, _)| name == "report.html") && files.len() > 1, "{folder} has no page");
+    files
 }
 
 fn start(shell: &Shell, args: &[&str]) -> Child {
@@ -352,4 +366,58 @@ fn every_example_file_is_found_by_path_too() {
         let told = shell.ok(&["sweep", path.to_str().unwrap(), "--dry-run", "--frames", "10"]);
         assert!(told.starts_with("scenario  "), "{told}");
     }
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let shell = Shell::new();
+    shell.write("s.toml", file(12, 200));
+    shell.ok(&["sweep", "s.toml", "--out", "o", "-q"]);
+    let html = std::fs::read_to_string(shell.path("o/report.html")).unwrap();
+    for word in ["http", "src=", "href=", "url(", "@import", "<script", "<link"] {
+        assert!(!html.contains(word), "{word}");
+    }
+    for wanted in ["Sweep of e830/sched-64b-100us", "stream.0.interval [ns]", "observed_interval.std_ns", "<svg"] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+}
+
+#[test]
+fn two_sweeps_are_compared_run_by_run() {
+    let shell = Shell::new();
+    shell.write("a.toml", file(3, 50));
+    shell.ok(&["sweep", "a.toml", "--out", "a", "-q"]);
+    shell.ok(&["sweep", "a.toml", "--out", "b", "-q", "--seed", "2"]);
+    let json = shell.ok(&["sweep", "compare", "a", "b", "--format", "json", "--out", "c"]);
+    assert_eq!(json, std::fs::read_to_string(shell.path("c/compare.json")).unwrap());
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((told["points"].as_u64(), told["runs"].as_u64()), (Some(3), Some(3)));
+    // The mean difference, from the tables themselves.
+    let column = |folder: &str| -> Vec<f64> {
+        let csv = std::fs::read_to_string(shell.path(folder).join("results.csv")).unwrap();
+        csv.lines().skip(1).map(|line| line.split(',').nth(4).unwrap().parse().unwrap()).collect()
+    };
+    let differences: Vec<f64> = column("b").iter().zip(column("a")).map(|(b, a)| b - a).collect();
+    let mean = told["figures"][0]["mean"].as_f64().unwrap();
+    assert!((mean - differences.iter().sum::<f64>() / 3.0).abs() < 1e-9);
+    assert_eq!(told["figures"][0]["interval"], serde_json::Value::Null, "there are no repetitions");
+    assert!(std::fs::read_to_string(shell.path("c/report.html")).unwrap().contains("Two sweeps side by side"));
+    let table = shell.ok(&["sweep", "compare", "a", "b"]);
+    assert!(table.contains("3 runs of 3 points are matched, by stream.0.interval_ns and repetition."), "{table}");
+    assert_eq!(shell.ok(&["sweep", "compare", "a", "b", "--format", "csv"]).lines().count(), 4);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let shell = Shell::new();
+    shell.write("a.toml", file(3, 50));
+    shell.ok(&["sweep", "a.toml", "--out", "a", "-q"]);
+    std::fs::create_dir(shell.path("empty")).unwrap();
+    assert!(shell.refused(&["sweep", "compare", "a", "none"]).contains("there is no such folder"));
+    assert!(shell.refused(&["sweep", "compare", "a", "empty"]).contains("no folder of a sweep"));
+    shell.write("b.toml", file(3, 50).replace("stream.0.interval", "stream.0.lead"));
+    shell.ok(&["sweep", "b.toml", "--out", "b", "-q"]);
+    assert!(shell.refused(&["sweep", "compare", "a", "b"]).contains("no swept path in common"));
+    std::fs::remove_file(shell.path("b/results.csv")).unwrap();
+    assert!(shell.refused(&["sweep", "compare", "a", "b"]).contains("not finished"));
 }

@@ -5,6 +5,7 @@
 //! | `sweep.json` | what the results depend on, the part, the columns |
 //! | `rows.bin`, `errors.bin` | records as they come in (`nicsim_scenarios::sweep::store`) |
 //! | `results.csv`, `results.parquet` | the table, when all runs are done |
+//! | `report.html`, `*.svg` | its page and the pictures on it |
 //! | `sweep.log` | times, host, threads and memory, one JSON object per line: nothing that results depend on |
 //! | `lock` | locked while a process writes into the folder; the system unlocks it when that ends, however it ends |
 
@@ -13,7 +14,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use nicsim_scenarios::sweep::{Column, Definition, End, Shard, Storage, Store, Sweep, table};
+use nicsim_scenarios::sweep::{Column, Definition, End, Shard, Storage, Store, Survey, Sweep, table};
+use nicsim_scenarios::view::{self, Pictures, SweepHead};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -22,8 +24,9 @@ use crate::files::OutputFolder;
 const MANIFEST: &str = "sweep.json";
 const ROWS: &str = "rows.bin";
 const ERRORS: &str = "errors.bin";
-const CSV: &str = "results.csv";
+pub(super) const CSV: &str = "results.csv";
 const PARQUET: &str = "results.parquet";
+const REPORT: &str = "report.html";
 const LOG: &str = "sweep.log";
 const LOCK: &str = "lock";
 
@@ -187,6 +190,9 @@ impl SweepFolder {
         let parquet =
             table::write_parquet(&columns, &table::provenance(sweep), rows(), outputs.writer()?).and_then(whole);
         outputs.keep(PARQUET, parquet.map_err(|error| failed(PARQUET, error))?);
+        let survey = Survey::of(&columns, rows).map_err(|error| failed(REPORT, error))?;
+        let head = SweepHead::of(sweep, self.store.layout().shard);
+        add_pictures(&mut outputs, &view::sweep(&survey, &head), &failed)?;
         outputs.commit()
     }
 
@@ -228,6 +234,21 @@ impl SweepFolder {
             path.display()
         ))
     }
+}
+
+/// Adds a page and its pictures; `failed` says what a write error means.
+fn add_pictures(
+    outputs: &mut OutputFolder,
+    pictures: &Pictures,
+    failed: &dyn Fn(&str, io::Error) -> Failure,
+) -> Result<(), Failure> {
+    let page = (REPORT.to_owned(), view::page(&pictures.page));
+    for (name, content) in pictures.files.iter().chain([&page]) {
+        let mut writer = outputs.writer()?;
+        let written = writer.write_all(content.as_bytes()).and_then(|()| whole(writer));
+        outputs.keep(name, written.map_err(|error| failed(name, error))?);
+    }
+    Ok(())
 }
 
 /// The file below a buffer, everything written.

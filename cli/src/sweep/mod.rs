@@ -1,5 +1,7 @@
-//! `nicsim sweep`: many points of a scenario, and `sweep merge`: the parts of one sweep put together.
+//! `nicsim sweep`: many points of a scenario; `sweep merge`: the parts of one sweep put together; `sweep compare`: two
+//! sweeps side by side.
 
+mod compare;
 mod dry;
 mod folder;
 mod merge;
@@ -42,6 +44,8 @@ pub(crate) struct SweepArgs {
 enum Other {
     /// Join the parts of a sweep to the same files and bytes as one run
     Merge(merge::MergeArgs),
+    /// Set the results of two sweeps against each other, point by point
+    Compare(compare::CompareArgs),
 }
 
 /// Arguments of a sweep that is run.
@@ -50,7 +54,8 @@ struct RunSweepArgs {
     /// Sweep file, or the name of a built-in one
     #[arg(required = true)]
     file: Option<String>,
-    /// Write results.csv, results.parquet, sweep.json and what --resume needs into this folder
+    /// Write results.csv, results.parquet, report.html with its pictures, sweep.json and what --resume needs into this
+    /// folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on in --out where an interrupted sweep stopped
@@ -92,6 +97,7 @@ struct RunSweepArgs {
 pub(crate) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     match &args.other {
         Some(Other::Merge(args)) => merge::merge(args),
+        Some(Other::Compare(args)) => compare::compare(args),
         None => run(&args.run),
     }
 }
@@ -141,8 +147,8 @@ impl Context<'_> {
             Ok(end) => end,
             Err(error) => return Err(folder.cut_short(&error)),
         };
-        folder.log_end(&end)?;
         if end.stopped {
+            folder.log_end(&end)?;
             return Err(Failure::Interrupted(format!(
                 "interrupted; {} runs are kept in {}; the same command with --resume goes on from there",
                 end.stored,
@@ -150,6 +156,8 @@ impl Context<'_> {
             )));
         }
         folder.finish(self.sweep)?;
+        // Its figure of memory covers the writing of the results.
+        folder.log_end(&end)?;
         if self.args.quiet {
             return Ok(());
         }

@@ -17,10 +17,13 @@
 //! | [`engine`] | runs what is not stored yet, on all threads |
 //! | [`store`] | records at places that follow from a run's number |
 //! | [`table`] | columns and rows, as CSV, JSON and Parquet |
+//! | [`survey`] | what a table shows at large, for its page |
+//! | [`compare`] | two tables side by side |
 //!
 //! Nothing here depends on the order in which runs end, so results are the same bytes for any number of threads, for a
 //! sweep in parts, and for one that was interrupted and resumed.
 
+pub mod compare;
 pub mod constraint;
 pub mod definition;
 pub mod engine;
@@ -32,6 +35,7 @@ pub mod sample;
 pub mod seeds;
 pub mod stop;
 pub mod store;
+pub mod survey;
 pub mod table;
 pub mod value;
 
@@ -39,4 +43,5 @@ pub use definition::{Definition, Overrides, Sweep};
 pub use engine::{End, Job, Watch, execute};
 pub use plan::{Plan, Run};
 pub use store::{Layout, Memory, Record, Shard, Storage, Store};
+pub use survey::Survey;
 pub use table::{Cell, Column, Row};

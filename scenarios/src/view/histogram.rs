@@ -94,6 +94,7 @@ pub fn interval_histogram(plot: &HistogramPlot<'_>) -> String {
         title: plot.title,
         subtitle: plot.subtitle,
         legend: vec![legend(&sets, target)],
+        ramp: None,
         notes: notes(plot, &sets, &shown, merged, factor, target),
         height: 330.0,
         x,

@@ -62,6 +62,7 @@ pub fn series(plot: &SeriesPlot<'_>) -> String {
         title: plot.title,
         subtitle: plot.subtitle,
         legend: vec![legend(per_column, target_inside, !outside.is_empty())],
+        ramp: None,
         notes: notes(&columns, per_column, (from, to), target, target_inside),
         height: 330.0,
         x,

@@ -27,7 +27,12 @@ pub(super) mod colour {
     pub(in super::super) const SKY: RGBColor = RGBColor(0x56, 0xB4, 0xE9);
     pub(in super::super) const RED: RGBColor = RGBColor(0xCC, 0x33, 0x11);
     pub(in super::super) const PURPLE: RGBColor = RGBColor(0x6A, 0x2C, 0x91);
+    pub(in super::super) const OLIVE: RGBColor = RGBColor(0x8A, 0x7A, 0x00);
 }
+
+/// Opacity of bands and of dots that lie on each other.
+const VEIL: f64 = 0.22;
+const HAZE: f64 = 0.45;
 
 /// Drawing units per CSS pixel: the backend rounds to whole units, and a tenth of a pixel is not seen.
 const FINE: f64 = 10.0;
@@ -87,12 +92,21 @@ pub(super) struct Sheet<'a> {
     pub(super) subtitle: &'a str,
     /// Rows of the legend; empty ones are left out.
     pub(super) legend: Vec<Vec<Key>>,
+    /// What the colours of values mean, where values are colours.
+    pub(super) ramp: Option<Ramp>,
     /// Remarks under the plot, a line or more each.
     pub(super) notes: Vec<String>,
     /// Height of the plotting area [px].
     pub(super) height: f64,
     pub(super) x: Axis,
     pub(super) y: Axis,
+}
+
+/// A scale of colours: what it shows, and shares of its length with what stands there.
+pub(super) struct Ramp {
+    pub(super) label: String,
+    pub(super) colour: fn(f64) -> RGBColor,
+    pub(super) ticks: Vec<(f64, String)>,
 }
 
 /// An entry of the legend.
@@ -128,6 +142,7 @@ struct Layout {
     subtitle: Vec<String>,
     /// Entries with their place in their row.
     legend: Vec<Vec<(f64, usize)>>,
+    ramp: f64,
     notes: Vec<String>,
     left: f64,
     head: f64,
@@ -160,9 +175,11 @@ impl Sheet<'_> {
         let legend = legend_places(&self.legend, room);
         let notes: Vec<String> = self.notes.iter().flat_map(|note| wrap(note, NOTE, room)).collect();
         let lines = |lines: usize, size: f64| lines as f64 * size * 1.4;
-        let head = 14.0 + lines(title.len(), TITLE) + lines(subtitle.len(), SUBTITLE) + legend_height(&legend) + 8.0;
+        let ramp = self.ramp.as_ref().map_or(0.0, |_| RAMP);
+        let head =
+            14.0 + lines(title.len(), TITLE) + lines(subtitle.len(), SUBTITLE) + legend_height(&legend) + ramp + 8.0;
         let foot = 12.0 + lines(notes.len(), NOTE) + if notes.is_empty() { 0.0 } else { 10.0 };
-        Layout { title, subtitle, legend, notes, left: left_of_axis(&self.y), head, foot }
+        Layout { title, subtitle, legend, ramp, notes, left: left_of_axis(&self.y), head, foot }
     }
 
     fn draw_on(&self, root: &Area<'_>, layout: &Layout, data: impl FnOnce(&mut Plot<'_, '_>) -> Drawn) -> Drawn {
@@ -171,6 +188,9 @@ impl Sheet<'_> {
         top = write_lines(root, &layout.title, top, TITLE, colour::INK, true)?;
         top = write_lines(root, &layout.subtitle, top, SUBTITLE, colour::MUTED, false)?;
         self.draw_legend(root, &layout.legend, top + 6.0)?;
+        if let Some(ramp) = &self.ramp {
+            ramp.draw(root, layout.head - layout.ramp - 4.0)?;
+        }
         let below = layout.head + self.height + BELOW_AXIS;
         write_lines(root, &layout.notes, below + 10.0, NOTE, colour::MUTED, false)?;
 
@@ -242,6 +262,31 @@ fn legend_places(rows: &[Vec<Key>], room: f64) -> Vec<Vec<(f64, usize)>> {
 
 fn legend_height(places: &[Vec<(f64, usize)>]) -> f64 {
     places.iter().flatten().map(|(_, line)| line + 1).max().map_or(0.0, |lines| 6.0 + lines as f64 * LEGEND_LINE)
+}
+
+/// Height of a scale of colours with its words.
+const RAMP: f64 = 44.0;
+
+impl Ramp {
+    fn draw(&self, root: &Area<'_>, top: f64) -> Drawn {
+        const LENGTH: f64 = 300.0;
+        const STEPS: u32 = 60;
+        let style = |h, v| text_style(LABEL, colour::INK, false).pos(Pos::new(h, v));
+        let left = SIDE + 32.0;
+        for step in 0..STEPS {
+            let at = |step: u32| left + LENGTH * f64::from(step) / f64::from(STEPS);
+            let fill = (self.colour)((f64::from(step) + 0.5) / f64::from(STEPS)).filled();
+            let corners = [(fine(at(step)), fine(top + 6.0)), (fine(at(step + 1)), fine(top + 18.0))];
+            root.draw(&Rectangle::new(corners, fill))?;
+        }
+        for (share, text) in &self.ticks {
+            let at = |y: f64| (fine(left + LENGTH * share), fine(top + y));
+            root.draw(&PathElement::new([at(18.0), at(22.0)], colour::MUTED.stroke_width(fine(1.0) as u32)))?;
+            root.draw_text(text, &style(HPos::Center, VPos::Top), at(24.0))?;
+        }
+        let beside = (fine(left + LENGTH + 44.0), fine(top + 12.0));
+        root.draw_text(&elide(&self.label, 60), &style(HPos::Left, VPos::Center), beside)
+    }
 }
 
 impl Key {
@@ -334,6 +379,47 @@ impl Plot<'_, '_> {
         let points = self.inside(points);
         let dot = |point| Circle::new(point, fine(radius), colour.filled());
         self.chart.draw_series(points.into_iter().map(dot)).map(|_| ())
+    }
+
+    /// A filled polygon through which what lies below is seen.
+    pub(super) fn veil(&mut self, points: impl IntoIterator<Item = (f64, f64)>, colour: RGBColor) -> Drawn {
+        let points = self.inside(points);
+        self.chart.draw_series([Polygon::new(points, colour.mix(VEIL).filled())]).map(|_| ())
+    }
+
+    /// A thin line through which what lies below is seen.
+    pub(super) fn thread(
+        &mut self,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        colour: RGBColor,
+        opacity: f64,
+    ) -> Drawn {
+        let points = self.inside(points);
+        let style = colour.mix(opacity).stroke_width(fine(1.1) as u32);
+        self.chart.draw_series([PathElement::new(points, style)]).map(|_| ())
+    }
+
+    /// Dots through which what lies below is seen.
+    pub(super) fn haze(
+        &mut self,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        colour: RGBColor,
+        radius: f64,
+    ) -> Drawn {
+        let points = self.inside(points);
+        let dot = |point| Circle::new(point, fine(radius), colour.mix(HAZE).filled());
+        self.chart.draw_series(points.into_iter().map(dot)).map(|_| ())
+    }
+
+    /// Words at a place; `side` −1 ends there, 0 has its middle there, 1 begins there.
+    pub(super) fn words(&mut self, text: &str, at: (f64, f64), side: i8, colour: RGBColor) -> Drawn {
+        let place = match side {
+            -1 => HPos::Right,
+            0 => HPos::Center,
+            _ => HPos::Left,
+        };
+        let style = text_style(LABEL - 1.0, colour, false).pos(Pos::new(place, VPos::Center));
+        self.chart.draw_series([Text::new(text.to_owned(), at, style)]).map(|_| ())
     }
 
     /// Words in an area that has no data, beside any lines through its middle.

@@ -66,7 +66,16 @@ pub fn staircase(plot: &StaircasePlot<'_>) -> String {
     };
     let mut legend = vec![vec![Key::new(Mark::Dot, colour::SKY, dots)]];
     legend.extend(fits.iter().map(Fit::keys));
-    let sheet = Sheet { title: plot.title, subtitle: plot.subtitle, legend, notes: Vec::new(), height: 400.0, x, y };
+    let sheet = Sheet {
+        title: plot.title,
+        subtitle: plot.subtitle,
+        legend,
+        ramp: None,
+        notes: Vec::new(),
+        height: 400.0,
+        x,
+        y,
+    };
     sheet.draw(|area| {
         if points.is_empty() {
             area.message("no stamped and observed frames")?;
