@@ -232,8 +232,8 @@ fn differences_are_those_computed_by_hand() {
         rows
     };
     let (a, b) = (table([[0.0; 3]; 2], 40.0), table([[1.0, 2.0, 3.0], [3.0, 4.0, 8.0]], 50.0));
-    let rows = |rows: &[Row]| rows.to_vec().into_iter().map(Ok::<Row, io::Error>);
-    let compared = compare((source("one"), &columns), rows(&a), (source("two"), &columns), rows(&b)).unwrap();
+    let [a, b] = [a, b].map(|rows| rows.into_iter().map(Ok::<Row, io::Error>));
+    let compared = compare((source("one"), &columns), a, (source("two"), &columns), b).unwrap();
     assert_eq!((compared.points, compared.runs), (3, 6));
     assert_eq!((compared.a.unmatched, compared.b.unmatched, compared.a.failed), (1, 1, 1));
     let difference = &compared.figures[0];

@@ -69,7 +69,7 @@ impl Manifest {
         };
         serde_json::from_str(&text).map(Some).map_err(|error| {
             Failure::input(format!(
-                "{}: this is no sweep of this version of nicsim ({error}); choose another --out",
+                "{}: this is no sweep of this version of nicsim ({error}); name the folder of a sweep that this version wrote, or an empty one for --out",
                 path.display()
             ))
         })

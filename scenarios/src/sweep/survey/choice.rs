@@ -82,7 +82,9 @@ impl Choice<'_> {
     fn bands(&self, figure: usize, order: &[usize]) -> Vec<Bands> {
         let domain = |axis: usize| &self.survey.axes[axis];
         let is_text = |axis: usize| domain(axis).names.is_some();
-        let numeric = || order.iter().copied().filter(|&axis| !is_text(axis));
+        // A number that only moves with a name (drivers zipped with their rings) would draw the name's effect as its own.
+        let is_named = |axis: usize| order.iter().any(|&other| is_text(other) && self.go_together(axis, other));
+        let numeric = || order.iter().copied().filter(|&axis| !is_text(axis) && !is_named(axis));
         let long = numeric().filter(|&axis| domain(axis).count() > MOST_SPLIT);
         let short = numeric().filter(|&axis| domain(axis).count() <= MOST_SPLIT);
         let mut charts: Vec<Bands> = Vec::new();
