@@ -121,6 +121,9 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_numpy() {
         let sorted = [1.0, 2.0, 4.0, 8.0];
-        assert_eq!([0.0, 0.5, 0.9, 1.0].map(|share| quantile(&sorted, share)), [1.0, 3.0, 6.8, 8.0]);
+        for (share, value) in [(0.0, 1.0), (0.5, 3.0), (0.9, 6.8), (1.0, 8.0)] {
+            // 0.9 · 3 is no whole number of binary places.
+            assert!((quantile(&sorted, share) - value).abs() < 1e-12, "{share}");
+        }
     }
 }
