@@ -10,9 +10,9 @@
 //! ```
 //!
 //! is exact, since the chances of a frame are drawn independently of everything else. Within a stratum the share beyond
-//! `x` is counted; where fewer than [`SPARSE`] frames lie beyond, it comes from a generalised Pareto law fitted to the
+//! `x` is counted; where fewer than `SPARSE` frames lie beyond, it comes from a generalised Pareto law fitted to the
 //! stratum's greatest values by probability-weighted moments (Hosking and Wallis, Technometrics 29 (1987) 339–349).
-//! Every stratum is simulated in [`RUNS`] runs of their own phases and noise, and the interval is that of a bootstrap over
+//! Every stratum is simulated in `RUNS` runs of their own phases and noise, and the interval is that of a bootstrap over
 //! runs, which sees both what frames have by themselves and what all frames of a run share.
 //!
 //! It holds for frames that do not meet each other: a frame that waits for the one before it depends on that one's
