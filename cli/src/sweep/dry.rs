@@ -78,7 +78,7 @@ pub(super) fn estimate(sweep: &Sweep, shard: Shard, threads: usize, load: Loader
     Ok(text)
 }
 
-/// What a thread keeps of a run [bytes], and what the writers of results keep.
+/// What a thread keeps of a run \[bytes\], and what the writers of results keep.
 const PER_THREAD: u64 = 4 << 20;
 const RESULTS: u64 = 8 << 20;
 

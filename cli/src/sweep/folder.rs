@@ -331,7 +331,7 @@ fn host() -> String {
         .map_or_else(|| "unknown".to_owned(), |name| name.trim().to_owned())
 }
 
-/// Most memory that this process held [bytes], where the system tells it.
+/// Most memory that this process held \[bytes\], where the system tells it.
 pub(super) fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
