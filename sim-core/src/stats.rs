@@ -91,16 +91,21 @@ impl Histogram {
 
     /// Buckets that hold something, in ascending order.
     fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        let pages = |below_0: usize| self.pages.iter().enumerate().skip(below_0).step_by(2);
-        let count = |page: &Option<Box<[u64; PAGE]>>, slot: usize| page.as_ref().map_or(0, |counts| counts[slot]);
-        let negative = pages(1).rev().flat_map(move |(page, counts)| {
-            (0..PAGE).rev().map(move |slot| (-representative(page / 2 * PAGE + slot), count(counts, slot)))
+        // Pages of one sign that exist, each with its first bucket's number.
+        let pages = |below_0: usize| {
+            let pages = self.pages.iter().enumerate().skip(below_0).step_by(2);
+            pages.filter_map(|(page, counts)| Some((page / 2 * PAGE, counts.as_deref()?)))
+        };
+        let held = |(_, count): &(usize, &u64)| **count > 0;
+        let negative = pages(1).rev().flat_map(move |(first, counts)| {
+            let counts = counts.iter().enumerate().rev().filter(held);
+            counts.map(move |(slot, &count)| Bucket { value: -representative(first + slot), count })
         });
-        let positive = pages(0).flat_map(move |(page, counts)| {
-            (0..PAGE).map(move |slot| (representative(page / 2 * PAGE + slot), count(counts, slot)))
+        let positive = pages(0).flat_map(move |(first, counts)| {
+            let counts = counts.iter().enumerate().filter(held);
+            counts.map(move |(slot, &count)| Bucket { value: representative(first + slot), count })
         });
-        let all = negative.chain(positive);
-        all.filter(|(_, count)| *count > 0).map(|(value, count)| Bucket { value, count })
+        negative.chain(positive)
     }
 }
 
